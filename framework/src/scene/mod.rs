@@ -1,0 +1,238 @@
+//! glTF on the CPU: what a file holds, and how its nodes stand at a given time.
+//!
+//! A [`Scene`] is loaded once with [`Scene::load`] and never changes; a [`Pose`] is evaluated for every
+//! frame. Nothing here knows of Vulkan.
+//!
+//! Units and spaces are glTF's: metres, seconds, radians, right-handed with Y up and models facing +Z;
+//! matrices are column-major and act on column vectors; colour factors are linear.
+
+use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
+
+/// A loaded glTF file. Every index in it is valid: the loader has checked them all.
+#[derive(Debug, Clone, Default)]
+pub struct Scene {
+    /// The file's name without folder and extension.
+    pub name: String,
+    /// All nodes of the file, in the file's order, whether or not they are part of the shown scene.
+    pub nodes: Vec<Node>,
+    /// The roots of the shown scene: the file's `scene`, else its first scene, else every node without a parent.
+    pub roots: Vec<usize>,
+    /// Every node once, parents before their children: the order in which world matrices are computed.
+    pub node_order: Vec<usize>,
+    /// All meshes of the file, in the file's order.
+    pub meshes: Vec<Mesh>,
+    /// All materials of the file, in the file's order, and after them glTF's default material.
+    pub materials: Vec<Material>,
+    /// All textures of the file, in the file's order.
+    pub textures: Vec<Texture>,
+    /// All images of the file, in the file's order.
+    pub images: Vec<Image>,
+    /// All skins of the file, in the file's order.
+    pub skins: Vec<Skin>,
+    /// All animations of the file, in the file's order.
+    pub animations: Vec<Animation>,
+    /// What was wrong with the file though it could be loaded, each once.
+    pub warnings: Vec<String>,
+}
+
+/// A node of the hierarchy.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// The name in the file, if it has one. Names need not be unique.
+    pub name: Option<String>,
+    /// The node above, if any.
+    pub parent: Option<usize>,
+    /// The nodes below.
+    pub children: Vec<usize>,
+    /// The rest transform relative to the parent.
+    pub local: Transform,
+    /// The mesh drawn at this node.
+    pub mesh: Option<usize>,
+    /// The skin that deforms [`Node::mesh`]; the node's own transform is then not used to draw it.
+    pub skin: Option<usize>,
+    /// Whether the node is part of the shown scene.
+    pub in_scene: bool,
+}
+
+/// A transform relative to the parent: glTF gives either a matrix or its three factors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Transform {
+    /// A matrix. Such a node cannot be animated.
+    Matrix(Mat4),
+    /// Translation, rotation and scale, applied to a point in the order scale, rotation, translation.
+    Trs {
+        /// Translation in metres.
+        translation: Vec3,
+        /// Unit quaternion.
+        rotation: Quat,
+        /// Scale along each axis.
+        scale: Vec3,
+    },
+}
+
+/// A mesh: primitives that are drawn together.
+#[derive(Debug, Clone)]
+pub struct Mesh {
+    /// The name in the file, if it has one.
+    pub name: Option<String>,
+    /// Its parts, each with a material of its own, in the file's order.
+    pub primitives: Vec<Primitive>,
+}
+
+/// How indices are put together. Strips, fans and loops have become lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Topology {
+    /// Three indices a triangle, counter-clockwise seen from the front.
+    Triangles,
+    /// Two indices a line.
+    Lines,
+    /// One index a point.
+    Points,
+}
+
+/// Vertices and indices with one material. All attribute arrays are as long as [`Primitive::positions`].
+#[derive(Debug, Clone)]
+pub struct Primitive {
+    /// How [`Primitive::indices`] are read.
+    pub topology: Topology,
+    /// Vertex indices: always present, counted up where the file has none; each is below the vertex count.
+    pub indices: Vec<u32>,
+    /// Positions in the mesh's space, metres.
+    pub positions: Vec<Vec3>,
+    /// Unit normals in the mesh's space; computed flat where a file's triangles have none. Empty for lines and points without.
+    pub normals: Vec<Vec3>,
+    /// `TEXCOORD_0` and `TEXCOORD_1`, (0, 0) being the image's upper left corner. Empty where absent.
+    pub tex_coords: [Vec<Vec2>; 2],
+    /// Which joints move each vertex, if the primitive has joints and weights.
+    pub influences: Option<Influences>,
+    /// Index into [`Scene::materials`].
+    pub material: usize,
+    /// For each vertex its index in the file's accessors, where computing normals has split vertices. Empty: the same.
+    pub source_vertices: Vec<u32>,
+}
+
+/// Joints and weights of a primitive's vertices, with as many influences a vertex as the file has (a multiple of four).
+#[derive(Debug, Clone)]
+pub struct Influences {
+    /// Influences a vertex.
+    pub per_vertex: usize,
+    /// For each vertex `per_vertex` indices into [`Skin::joints`].
+    pub joints: Vec<u16>,
+    /// For each vertex `per_vertex` weights that sum to 1.
+    pub weights: Vec<f32>,
+}
+
+/// How alpha is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AlphaMode {
+    /// Alpha is ignored.
+    Opaque,
+    /// Drawn where alpha is at least the cutoff.
+    Mask {
+        /// The least alpha that is drawn.
+        cutoff: f32,
+    },
+    /// Alpha blends over what is behind.
+    Blend,
+}
+
+/// A material: as yet its base colour.
+#[derive(Debug, Clone)]
+pub struct Material {
+    /// The name in the file, if it has one.
+    pub name: Option<String>,
+    /// Linear factor of the base colour; its alpha is the coverage.
+    pub base_color_factor: Vec4,
+    /// sRGB texture of the base colour, multiplied by the factor.
+    pub base_color_texture: Option<TextureInfo>,
+    /// How alpha is used.
+    pub alpha_mode: AlphaMode,
+    /// Whether back faces are drawn too, with their normals turned.
+    pub double_sided: bool,
+}
+
+/// A material's use of a texture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TextureInfo {
+    /// Index into [`Scene::textures`].
+    pub texture: usize,
+    /// Which of [`Primitive::tex_coords`] it is looked up by: 0 or 1.
+    pub tex_coord: usize,
+}
+
+/// An image and how it is sampled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Texture {
+    /// Index into [`Scene::images`]; `None` where the file names no image that can be read.
+    pub image: Option<usize>,
+    /// Filters and wrapping.
+    pub sampler: Sampler,
+}
+
+/// Filters and wrapping of a texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sampler {
+    /// Filter where the texture is magnified.
+    pub mag_filter: Filter,
+    /// Filter where the texture is minified.
+    pub min_filter: Filter,
+    /// Filter between mip levels; `None`: only the largest level is used.
+    pub mipmap_filter: Option<Filter>,
+    /// Horizontal wrapping.
+    pub wrap_u: Wrap,
+    /// Vertical wrapping.
+    pub wrap_v: Wrap,
+}
+
+/// How texels are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// The nearest one.
+    Nearest,
+    /// Linear interpolation.
+    Linear,
+}
+
+/// What lies outside of a texture's unit square.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wrap {
+    /// The texture repeats.
+    Repeat,
+    /// The texture repeats, every other one mirrored.
+    MirroredRepeat,
+    /// The edge goes on.
+    ClampToEdge,
+}
+
+/// A decoded image, 8 bits a channel, RGBA, rows from top to bottom.
+#[derive(Clone)]
+pub struct Image {
+    /// The name in the file, if it has one.
+    pub name: Option<String>,
+    /// Width and height in pixels; (0, 0) where nothing uses the image or it could not be read.
+    pub size: (u32, u32),
+    /// `4 * width * height` bytes as stored, whatever colour space they mean.
+    pub pixels: Vec<u8>,
+}
+
+/// The joints that deform meshes.
+#[derive(Debug, Clone)]
+pub struct Skin {
+    /// The name in the file, if it has one.
+    pub name: Option<String>,
+    /// Node indices. [`Influences::joints`] points into this list.
+    pub joints: Vec<usize>,
+    /// For each joint the matrix from the mesh's space to the joint's in the bind pose.
+    pub inverse_bind_matrices: Vec<Mat4>,
+}
+
+/// A clip: channels that play together.
+#[derive(Debug, Clone)]
+pub struct Animation {
+    /// The name in the file, if it has one. Names need not be unique.
+    pub name: Option<String>,
+    /// What moves.
+    pub channels: Vec<Channel>,
+    /// The time of the last key of all channels, in seconds: the clip runs from 0 to there.
+    pub duration: f32,
+}

@@ -1,0 +1,3 @@
+//! What the tests of the workspace share.
+
+pub mod corpus;
