@@ -1,0 +1,223 @@
+//! The program around a sample: command line, window or picture, camera and keys.
+
+mod headless;
+mod input;
+mod options;
+mod playback;
+mod renderer;
+mod sample;
+mod screenshot;
+mod window;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use ash::vk;
+use clap::{Args as _, FromArgMatches as _};
+use glam::Vec3;
+
+pub use sample::{Context, Sample, Step};
+
+use self::options::{ModelOptions, Options};
+use self::playback::Playback;
+use crate::camera::{OrbitCamera, View};
+use crate::frame::Target;
+use crate::gpu::{Device, GpuChoice, Instance, MessageCount, Surface, Validation};
+use crate::scene::{Bounds, Pose, Scene};
+use crate::stage::Setting;
+
+/// The exit code when validation had something to say under `--validation strict`.
+const VALIDATION_FAILED: u8 = 3;
+
+/// Runs a sample as its command line says: in a window, or headless. `name` and `about` are the package's name and
+/// description.
+///
+/// The exit code is 0 when all went well, 1 after an error (one sentence on standard error), 2 when the command line is
+/// wrong, 3 when validation had something to say under `--validation strict`.
+pub fn run<S: Sample>(name: &'static str, about: &'static str) -> ExitCode {
+    let matches = command::<S>(name, about).get_matches();
+    // What clap has matched it can also read; were it not so, it exits with code 2 by itself.
+    let options = Options::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let parameters = S::Parameters::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let model = match S::MODEL {
+        Some(_) => ModelOptions::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
+        None => ModelOptions::default(),
+    };
+
+    let messages = MessageCount::default();
+    let setup = Setup { name, validation: validation(&options), messages: messages.clone(), options, model };
+    let strict = setup.validation == Validation::Strict;
+    if let Err(error) = setup.run::<S>(parameters) {
+        eprintln!("error: {}", sentence(&error));
+        return ExitCode::FAILURE;
+    }
+    if strict && messages.total() > 0 {
+        eprintln!("error: the validation layer had {} warnings or errors", messages.total());
+        return ExitCode::from(VALIDATION_FAILED);
+    }
+    ExitCode::SUCCESS
+}
+
+/// The command line of a sample: its model, its own options, and what all samples take.
+fn command<S: Sample>(name: &'static str, about: &'static str) -> clap::Command {
+    let command = S::Parameters::augment_args(clap::Command::new(name).next_help_heading("Sample"));
+    let command = match S::MODEL {
+        Some(_) => ModelOptions::augment_args(command),
+        None => command,
+    };
+    // Last, for the documentation of the structs would take its place.
+    Options::augment_args(command.next_help_heading(None)).about(about).long_about(None)
+}
+
+/// What to run, as the command line says.
+struct Setup {
+    name: &'static str,
+    options: Options,
+    model: ModelOptions,
+    validation: Validation,
+    messages: MessageCount,
+}
+
+impl Setup {
+    fn run<S: Sample>(self, parameters: S::Parameters) -> Result<()> {
+        if self.validation == Validation::Strict {
+            // Older validation layers check from one submission to the next only when told so by the environment.
+            // SAFETY: no other thread has been started.
+            unsafe {
+                std::env::set_var(
+                    "VK_LAYER_ENABLES",
+                    "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT",
+                );
+            }
+        }
+        if self.options.list_gpus {
+            return self.list_gpus();
+        }
+        if !self.options.headless {
+            match window::event_loop() {
+                Ok(event_loop) => return window::run::<S>(self, parameters, event_loop),
+                Err(reason) => eprintln!("no window can be opened ({reason:#}); running headless"),
+            }
+        }
+        headless::run::<S>(self, parameters)
+    }
+
+    fn instance(&self, display: Option<winit::raw_window_handle::RawDisplayHandle>) -> Result<Arc<Instance>> {
+        Instance::new(self.name, self.validation, self.messages.clone(), display)
+    }
+
+    fn device<S: Sample>(&self, instance: &Arc<Instance>, surface: Option<&Surface>) -> Result<Arc<Device>> {
+        let choice = self.options.gpu.as_ref().unwrap_or(&GpuChoice::Best);
+        Device::new(instance, choice, surface, S::REQUIRED_FEATURES, S::OPTIONAL_FEATURES)
+    }
+
+    fn list_gpus(&self) -> Result<()> {
+        for (index, gpu) in self.instance(None)?.physical_devices()?.iter().enumerate() {
+            println!("{index}: {} ({}, Vulkan {})", gpu.name(), gpu.kind(), gpu.api_version());
+        }
+        Ok(())
+    }
+
+    /// Samples a pixel.
+    fn samples<S: Sample>(&self) -> Result<u32> {
+        match self.options.msaa {
+            None => Ok(S::MSAA[0]),
+            Some(samples) if S::MSAA.contains(&samples) => Ok(samples),
+            Some(samples) => anyhow::bail!("{} does not draw with --msaa {samples}", self.name),
+        }
+    }
+
+    /// The model to show, its clips, and the camera.
+    fn load<S: Sample>(&self) -> Result<Loaded> {
+        let (scene, own) = match (&self.model.model, S::MODEL) {
+            (Some(path), _) => (load_scene(path)?, false),
+            (None, Some(path)) => (load_scene(&crate::asset(path)?)?, true),
+            (None, None) => (Scene::default(), true),
+        };
+        let playback = Playback::new(&scene, &self.model, self.options.time)?;
+        let bounds = bounds(&scene, &playback);
+        let framing = View::framing(bounds.center(), bounds.radius());
+        let view = S::VIEW.filter(|_| own).unwrap_or(framing);
+        let view = View {
+            eye: self.options.eye.unwrap_or(view.eye),
+            target: self.options.target.unwrap_or(view.target),
+            fov: self.options.fov.unwrap_or(view.fov),
+        };
+        let camera = OrbitCamera::new(view, bounds.radius());
+        Ok(Loaded { scene: Arc::new(scene), playback, bounds, camera })
+    }
+
+    fn context(&self, device: &Arc<Device>, target: Target, loaded: &Loaded) -> Context {
+        Context {
+            device: device.clone(),
+            target,
+            scene: loaded.scene.clone(),
+            setting: Setting {
+                bounds: loaded.bounds,
+                stage: !self.options.no_stage,
+                background: self.options.background.map(linear_from_srgb),
+            },
+        }
+    }
+}
+
+/// A model with all that moves about it.
+struct Loaded {
+    scene: Arc<Scene>,
+    playback: Playback,
+    bounds: Bounds,
+    camera: OrbitCamera,
+}
+
+fn load_scene(path: &Path) -> Result<Scene> {
+    let scene = Scene::load(path)?;
+    for warning in &scene.warnings {
+        eprintln!("warning: {}: {warning}", path.display());
+    }
+    Ok(scene)
+}
+
+/// How many moments of a clip the camera's framing looks at.
+const FRAMED_MOMENTS: u32 = 4;
+
+/// The box of a model over its clips. A unit box where there is nothing to see.
+fn bounds(scene: &Scene, playback: &Playback) -> Bounds {
+    let mut pose = Pose::new(scene);
+    let moments = (0..FRAMED_MOMENTS).filter_map(|moment| {
+        let share = moment as f32 / FRAMED_MOMENTS as f32;
+        let clips: Vec<_> = playback.playing().map(|(clip, duration)| (clip, duration * share)).collect();
+        if clips.is_empty() && moment > 0 {
+            return None;
+        }
+        pose.evaluate(scene, &clips);
+        pose.bounds(scene)
+    });
+    moments.reduce(|a, b| a.union(b)).unwrap_or(Bounds { min: Vec3::splat(-0.5), max: Vec3::splat(0.5) })
+}
+
+fn validation(options: &Options) -> Validation {
+    options.validation.unwrap_or_else(|| match cfg!(debug_assertions) && Instance::validation_layer_is_installed() {
+        true => Validation::On,
+        false => Validation::Off,
+    })
+}
+
+/// The error and its causes in one line. A lost device, whichever call found it out, is said in words.
+fn sentence(error: &anyhow::Error) -> String {
+    match error.downcast_ref() {
+        Some(&vk::Result::ERROR_DEVICE_LOST) => {
+            format!("the GPU was lost: its driver stopped or was reset ({error:#})")
+        }
+        _ => format!("{error:#}"),
+    }
+}
+
+/// The transfer function of IEC 61966-2-1.
+fn linear_from_srgb(color: Vec3) -> Vec3 {
+    Vec3::from_array(color.to_array().map(|value| match value <= 0.04045 {
+        true => value / 12.92,
+        false => ((value + 0.055) / 1.055).powf(2.4),
+    }))
+}

@@ -1,0 +1,97 @@
+//! What a sample is to the framework, and what the framework gives it.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use ash::vk;
+use glam::Vec3;
+
+use crate::camera::View;
+use crate::frame::{Frame, Target};
+use crate::gpu::{Device, Feature};
+use crate::scene::Scene;
+use crate::stage::Setting;
+
+/// A program that shows one technique. `main` hands it to [`run`](crate::run).
+///
+/// The life of a frame: the framework waits until the GPU has ended the last frame of the same
+/// [index](Frame::index), acquires an image, calls [`update`](Sample::update) and then [`record`](Sample::record) with a
+/// command buffer that is being recorded. The sample's last render pass leaves the target in
+/// `COLOR_ATTACHMENT_OPTIMAL`; the framework moves it on to where it is presented or read back, and submits.
+pub trait Sample: Sized {
+    /// The sample's own options. `()` where it has none.
+    type Parameters: clap::Args;
+
+    /// The model to show unless another is given, a path below the folder `assets`. `None`: the sample shows no model and
+    /// takes no model options.
+    const MODEL: Option<&'static str> = None;
+    /// The samples a pixel that it can draw with, 1 or 4, the default first. `--msaa` chooses.
+    const MSAA: &'static [u32] = &[4, 1];
+    /// The camera for the sample's own scene. A model that is given is framed instead.
+    const VIEW: Option<View> = None;
+    /// Features that the sample cannot do without.
+    const REQUIRED_FEATURES: &'static [Feature] = &[];
+    /// Features that the sample uses where the GPU has them; see [`Device::has`].
+    const OPTIONAL_FEATURES: &'static [Feature] = &[];
+
+    /// Makes what the sample needs: layouts, pipelines, resources, and the attachments for the first target.
+    ///
+    /// # Errors
+    ///
+    /// What could not be made.
+    fn new(context: &Context, parameters: Self::Parameters) -> Result<Self>;
+
+    /// Moves the simulation on to a point in time.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong.
+    fn update(&mut self, _step: &Step<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Records a frame's commands.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong.
+    fn record(&mut self, frame: &Frame<'_>) -> Result<()>;
+
+    /// Replaces what depends on the target's size or views. The GPU is idle.
+    ///
+    /// # Errors
+    ///
+    /// What could not be made.
+    fn resize(&mut self, device: &Arc<Device>, target: &Target) -> Result<()>;
+}
+
+/// What a sample is made with.
+pub struct Context {
+    /// The device.
+    pub device: Arc<Device>,
+    /// The target of the first frames.
+    pub target: Target,
+    /// The model to show; empty where the sample has none.
+    pub scene: Arc<Scene>,
+    /// What surrounds the scene.
+    pub setting: Setting,
+}
+
+impl Context {
+    /// The linear colour to clear the target with, as `VkClearValue` takes it.
+    pub fn clear_color(&self) -> vk::ClearValue {
+        let color = self.setting.background.unwrap_or(Vec3::ZERO);
+        vk::ClearValue { color: vk::ClearColorValue { float32: [color.x, color.y, color.z, 1.0] } }
+    }
+}
+
+/// A point in time.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// Simulation time, seconds.
+    pub time: f32,
+    /// Seconds since the frame before; 0 in the first.
+    pub delta: f32,
+    /// The clips that play, by index into [`Scene::animations`], each with its own time in seconds.
+    pub clips: &'a [(usize, f32)],
+}

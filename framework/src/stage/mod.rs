@@ -1,0 +1,214 @@
+//! Furniture that is never the topic: a backdrop, a ground to stand on, lines.
+//!
+//! It has pipelines of its own, made for the sample's render pass, and is drawn by one call inside of that pass.
+
+mod lines;
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use ash::vk;
+use bytemuck::{Pod, Zeroable};
+use glam::{Mat4, Vec3, Vec4};
+
+pub use lines::{Line, Lines};
+
+use crate::frame::Frame;
+use crate::gpu::{Device, Label, Owned};
+use crate::scene::Bounds;
+
+/// What the command line and the scene say of the stage.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// The box of what there is to see, world space.
+    pub bounds: Bounds,
+    /// Whether there are backdrop and ground at all.
+    pub stage: bool,
+    /// A plain background in place of the backdrop, linear.
+    pub background: Option<Vec3>,
+}
+
+/// The colours of backdrop and ground, linear.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// The backdrop above.
+    pub zenith: Vec3,
+    /// The backdrop at eye level.
+    pub horizon: Vec3,
+    /// The ground.
+    pub ground: Vec3,
+}
+
+/// The radius of the ground, in radii of the scene.
+const GROUND_RADII: f32 = 9.0;
+
+/// A soft backdrop, and a ground under the scene that is lost in it.
+pub struct Stage {
+    backdrop: Option<Owned<vk::Pipeline>>,
+    ground: Owned<vk::Pipeline>,
+    layout: Owned<vk::PipelineLayout>,
+    look: Look,
+    bounds: Bounds,
+}
+
+/// Push constants: 112 of the 128 bytes that every GPU has.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Push {
+    matrix: Mat4,
+    vectors: [Vec4; 3],
+}
+
+impl Stage {
+    /// Makes the stage for subpass 0 of a render pass with depth, or `None` where the command line wants none. A plain
+    /// background that was asked for takes the place of the backdrop.
+    ///
+    /// # Errors
+    ///
+    /// The driver's.
+    pub fn new(
+        device: &Arc<Device>,
+        render_pass: vk::RenderPass,
+        samples: vk::SampleCountFlags,
+        setting: &Setting,
+        look: Look,
+    ) -> Result<Option<Self>> {
+        if !setting.stage {
+            return Ok(None);
+        }
+        let ranges = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT)
+            .size(size_of::<Push>() as u32)];
+        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
+        // SAFETY: the create-info is valid: it names push constants only, within every GPU's limit.
+        let layout = unsafe { device.create_pipeline_layout(&info, None) }.context("vkCreatePipelineLayout failed")?;
+        let layout = device.own(layout, "stage");
+        let furniture = Furniture { device, render_pass, samples, layout: *layout };
+        let backdrop = match setting.background {
+            Some(_) => None,
+            None => Some(furniture.pipeline(
+                shaders::spirv!("stage/backdrop.vert"),
+                shaders::spirv!("stage/backdrop.frag"),
+                &Kind { name: "backdrop", depth_write: false, ..Kind::default() },
+            )?),
+        };
+        let ground = furniture.pipeline(
+            shaders::spirv!("stage/ground.vert"),
+            shaders::spirv!("stage/ground.frag"),
+            &Kind { name: "ground", cull: vk::CullModeFlags::BACK, blend: true, ..Kind::default() },
+        )?;
+        Ok(Some(Self { backdrop, ground, layout, look, bounds: setting.bounds }))
+    }
+
+    /// Draws what the scene has left free: to be called after everything opaque and before what is blended. Changes
+    /// pipeline and push constants; the viewport is to be set.
+    pub fn draw(&self, frame: &Frame<'_>) {
+        let _label = Label::new(frame.device, frame.commands, c"stage");
+        let world_to_clip = frame.camera.view_projection();
+        let Look { zenith, horizon, ground } = self.look;
+        let colors = [zenith.extend(1.0), horizon.extend(1.0), ground.extend(1.0)];
+        if let Some(backdrop) = &self.backdrop {
+            self.draw_one(frame, **backdrop, &Push { matrix: world_to_clip.inverse(), vectors: colors }, 3);
+        }
+        let size = self.bounds.max - self.bounds.min;
+        let floor = self.bounds.center().with_y(self.bounds.min.y);
+        // Half axes of the shadow: a little more than the scene, for it is soft.
+        let shadow = 0.75 * size.max(Vec3::splat(0.1 * self.bounds.radius()));
+        let vectors = [
+            floor.extend(GROUND_RADII * self.bounds.radius()),
+            ground.extend(1.0),
+            Vec4::new(shadow.x, shadow.z, 0.55, 0.0),
+        ];
+        self.draw_one(frame, *self.ground, &Push { matrix: world_to_clip, vectors }, 6);
+    }
+
+    fn draw_one(&self, frame: &Frame<'_>, pipeline: vk::Pipeline, push: &Push, vertices: u32) {
+        let stages = vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT;
+        let (device, commands) = (frame.device, frame.commands);
+        // SAFETY: inside the render pass that the pipeline was made for; layout and constants are the pipeline's.
+        unsafe {
+            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+            device.cmd_push_constants(commands, *self.layout, stages, 0, bytemuck::bytes_of(push));
+            device.cmd_draw(commands, vertices, 1, 0, 0);
+        }
+    }
+}
+
+/// What the pipelines of the stage have in common.
+struct Furniture<'a> {
+    device: &'a Arc<Device>,
+    render_pass: vk::RenderPass,
+    samples: vk::SampleCountFlags,
+    layout: vk::PipelineLayout,
+}
+
+/// In what they differ.
+struct Kind<'a> {
+    name: &'a str,
+    vertex_input: vk::PipelineVertexInputStateCreateInfo<'a>,
+    topology: vk::PrimitiveTopology,
+    cull: vk::CullModeFlags,
+    depth_test: bool,
+    depth_write: bool,
+    blend: bool,
+}
+
+impl Default for Kind<'_> {
+    fn default() -> Self {
+        Self {
+            name: "",
+            vertex_input: Default::default(),
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            cull: vk::CullModeFlags::NONE,
+            depth_test: true,
+            depth_write: true,
+            blend: false,
+        }
+    }
+}
+
+impl Furniture<'_> {
+    fn pipeline(&self, vertex: &[u32], fragment: &[u32], kind: &Kind<'_>) -> Result<Owned<vk::Pipeline>> {
+        let vertex = self.device.shader_module(vertex, kind.name)?;
+        let fragment = self.device.shader_module(fragment, kind.name)?;
+        let stages = [(vk::ShaderStageFlags::VERTEX, *vertex), (vk::ShaderStageFlags::FRAGMENT, *fragment)]
+            .map(|(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main"));
+        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(kind.topology);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let rasterization = vk::PipelineRasterizationStateCreateInfo::default()
+            .cull_mode(kind.cull)
+            .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
+            .line_width(1.0);
+        let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(self.samples);
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+            .depth_test_enable(kind.depth_test)
+            .depth_write_enable(kind.depth_write)
+            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
+        let blend_attachments = [vk::PipelineColorBlendAttachmentState::default()
+            .blend_enable(kind.blend)
+            .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
+            .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+            .src_alpha_blend_factor(vk::BlendFactor::ONE)
+            .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+            .color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default()
+            .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
+        let info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&kind.vertex_input)
+            .input_assembly_state(&input_assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&rasterization)
+            .multisample_state(&multisample)
+            .depth_stencil_state(&depth)
+            .color_blend_state(&blend)
+            .dynamic_state(&dynamic)
+            .layout(self.layout)
+            .render_pass(self.render_pass);
+        // SAFETY: all that `info` points to is alive, and the shaders match layout and vertex input.
+        let pipelines = unsafe { self.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+        let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
+        Ok(self.device.own(pipeline, kind.name))
+    }
+}

@@ -1,0 +1,153 @@
+//! GLSL and HLSL to SPIR-V.
+//!
+//! A crate of its own, because a build script cannot pass link flags to itself: the build script of `shaders`
+//! depends on this crate, and this crate's build script says what shaderc links.
+
+use std::path::{Path, PathBuf};
+
+use shaderc::{
+    CompileOptions, Compiler, EnvVersion, IncludeType, OptimizationLevel, ResolvedInclude, ShaderKind, SourceLanguage,
+    SpirvVersion, TargetEnv,
+};
+
+/// The file extensions of shaders. An HLSL shader has `.hlsl` behind one of them.
+const STAGES: [(&str, ShaderKind); 6] = [
+    ("vert", ShaderKind::Vertex),
+    ("tesc", ShaderKind::TessControl),
+    ("tese", ShaderKind::TessEvaluation),
+    ("geom", ShaderKind::Geometry),
+    ("frag", ShaderKind::Fragment),
+    ("comp", ShaderKind::Compute),
+];
+
+/// Whether a file's name says that it is a shader, not a piece to be included.
+pub fn is_shader(path: &Path) -> bool {
+    stage_and_language(path).is_some()
+}
+
+/// Compiles the shader `root/name` to SPIR-V 1.6 for Vulkan 1.3.
+///
+/// `#include <x>` names a file relative to `root/lib`, `#include "x"` one relative to the including file. GLSL
+/// needs `#extension GL_GOOGLE_include_directive : require` for either. The entry point is `main`.
+///
+/// # Errors
+///
+/// The compiler's messages, each with file (`root`'s last folder and the name) and line.
+pub fn compile(root: &Path, name: &str, optimize: bool) -> Result<Vec<u32>, String> {
+    let path = root.join(name);
+    let shown = shown_path(root, &path);
+    let (kind, language) = stage_and_language(&path).ok_or_else(|| format!("{shown}: not a shader by its extension"))?;
+    let source = std::fs::read_to_string(&path).map_err(|error| format!("{shown}: {error}"))?;
+    let compiler = Compiler::new().map_err(|error| error.to_string())?;
+    let mut options = CompileOptions::new().map_err(|error| error.to_string())?;
+    options.set_source_language(language);
+    options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_3 as u32);
+    options.set_target_spirv(SpirvVersion::V1_6);
+    options.set_warnings_as_errors();
+    if optimize {
+        options.set_optimization_level(OptimizationLevel::Performance);
+    } else {
+        options.set_generate_debug_info();
+    }
+    options.set_include_callback(|wanted, how, from, _| resolve_include(root, wanted, how, from));
+    compiler
+        .compile_into_spirv(&source, kind, &shown, "main", Some(&options))
+        .map(|artifact| artifact.as_binary().to_vec())
+        .map_err(|error| match error {
+            shaderc::Error::CompilationError(_, messages) => messages.trim_end().to_owned(),
+            other => format!("{shown}: {other}"),
+        })
+}
+
+fn stage_and_language(path: &Path) -> Option<(ShaderKind, SourceLanguage)> {
+    let name = path.file_name()?.to_str()?;
+    let (name, language) = match name.strip_suffix(".hlsl") {
+        Some(name) => (name, SourceLanguage::HLSL),
+        None => (name, SourceLanguage::GLSL),
+    };
+    let extension = name.rsplit_once('.')?.1;
+    let &(_, kind) = STAGES.iter().find(|(stage, _)| *stage == extension)?;
+    Some((kind, language))
+}
+
+/// `from` is a path as [`shown_path`] makes it, for that is what the compiler was told.
+fn resolve_include(root: &Path, wanted: &str, how: IncludeType, from: &str) -> Result<ResolvedInclude, String> {
+    let folder: PathBuf = match how {
+        IncludeType::Standard => root.join("lib"),
+        IncludeType::Relative => {
+            let parent = root.parent().unwrap_or(root);
+            parent.join(from).parent().map(Path::to_path_buf).unwrap_or_default()
+        }
+    };
+    let path = folder.join(wanted);
+    let content = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(ResolvedInclude { resolved_name: shown_path(root, &path), content })
+}
+
+/// A path from the folder above `root` on, for messages: `shaders/skinning/skinned.vert`.
+fn shown_path(root: &Path, path: &Path) -> String {
+    let base = root.parent().unwrap_or(root);
+    path.strip_prefix(base).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, text) in files {
+            let path = folder.path().join("shaders").join(name);
+            std::fs::create_dir_all(path.parent().expect("it has a parent")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        }
+        folder
+    }
+
+    const SPIRV_MAGIC: u32 = 0x0723_0203;
+
+    #[test]
+    fn glsl_with_both_kinds_of_include() {
+        let folder = folder_with(&[
+            ("lib/one.glsl", "#include \"two.glsl\"\nfloat one() { return two() * 0.5; }\n"),
+            ("lib/two.glsl", "float two() { return 2.0; }\n"),
+            (
+                "a/a.frag",
+                "#version 460\n#extension GL_GOOGLE_include_directive : require\n#include <one.glsl>\n\
+                 layout(location = 0) out vec4 color;\nvoid main() { color = vec4(one()); }\n",
+            ),
+        ]);
+        let words = compile(&folder.path().join("shaders"), "a/a.frag", true).expect("it compiles");
+        assert_eq!(words[0], SPIRV_MAGIC);
+        assert_eq!(words[1], 0x0001_0600, "SPIR-V 1.6");
+    }
+
+    #[test]
+    fn hlsl() {
+        let folder = folder_with(&[(
+            "a/a.frag.hlsl",
+            "[[vk::binding(0, 0)]] cbuffer B : register(b0, space0) { float4 tint; };\n\
+             float4 main(float4 color : COLOR0) : SV_TARGET { return color * tint; }\n",
+        )]);
+        let words = compile(&folder.path().join("shaders"), "a/a.frag.hlsl", false).expect("it compiles");
+        assert_eq!(words[0], SPIRV_MAGIC);
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let folder = folder_with(&[
+            ("lib/bad.glsl", "\nfloat bad() { return nothing; }\n"),
+            (
+                "a/a.frag",
+                "#version 460\n#extension GL_GOOGLE_include_directive : require\n#include <bad.glsl>\nvoid main() {}\n",
+            ),
+            ("a/b.frag", "#version 460\nvoid main() {\n  oops();\n}\n"),
+            ("a/c.frag", "#version 460\n#extension GL_GOOGLE_include_directive : require\n#include <none.glsl>\n"),
+        ]);
+        let root = folder.path().join("shaders");
+        let message = |name| compile(&root, name, true).expect_err("it does not compile");
+        assert!(message("a/a.frag").contains("shaders/lib/bad.glsl:2:"), "{}", message("a/a.frag"));
+        assert!(message("a/b.frag").contains("shaders/a/b.frag:3:"), "{}", message("a/b.frag"));
+        assert!(message("a/c.frag").contains("none.glsl"), "{}", message("a/c.frag"));
+    }
+}

@@ -1,0 +1,20 @@
+// Set 0, once a frame in flight, and the push constants of a draw: what the shaders of this sample share.
+
+layout(set = 0, binding = 0) uniform Frame {
+    mat4 view_projection;
+    vec4 light_direction; // towards the light, world space, unit length
+    uint view;            // which of the VIEW_ constants
+    uint joint_count;
+};
+
+const uint VIEW_SHADED = 0;
+const uint VIEW_NORMALS = 1;
+const uint VIEW_WEIGHTS = 2;
+const uint VIEW_JOINTS = 3;
+
+layout(push_constant) uniform Draw {
+    mat4 world;             // of what is not skinned
+    vec4 base_color_factor; // linear
+    float alpha_cutoff;     // 0: nothing is cut
+    uint first_joint;       // where the skin's matrices begin
+};

@@ -1,0 +1,23 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include <color.glsl>
+
+layout(push_constant) uniform Push {
+    mat4 world_to_clip;
+    vec4 center_radius;
+    vec4 ground;
+    // Half axes along x and z in metres, darkness from 0 to 1.
+    vec4 shadow;
+};
+
+layout(location = 0) in vec2 offset;
+layout(location = 0) out vec4 color;
+
+void main() {
+    float from_center = length(offset) / center_radius.w;
+    // A pool of light around the centre, a soft shadow in it, and an edge that is lost in the backdrop.
+    float light = mix(1.5, 1.0, smoothstep(0.0, 0.5, from_center));
+    float shade = 1.0 - shadow.z * (1.0 - smoothstep(0.15, 1.0, length(offset / shadow.xy)));
+    float alpha = 1.0 - smoothstep(0.3, 1.0, from_center);
+    color = vec4(dithered(ground.rgb * light * shade, gl_FragCoord.xy), alpha);
+}
