@@ -18,11 +18,16 @@ pub(super) fn resolve<T>(
 ) -> Result<usize, Problem> {
     match index.value() {
         value if value < len => Ok(value),
-        value => Err(broken(
-            at,
-            format!("there is no /{array}/{value}, the file has {len} {array}"),
-        )),
+        value => Err(dangling(at, value, array, len)),
     }
+}
+
+/// The error of an index to nothing.
+pub(super) fn dangling(at: &str, index: usize, array: &str, len: usize) -> Problem {
+    broken(
+        at,
+        format!("refers to /{array}/{index}, but that array has length {len}"),
+    )
 }
 
 /// The bytes of all buffers, and what the file says about them.

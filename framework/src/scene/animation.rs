@@ -1,6 +1,6 @@
 //! Animation channels: loading and sampling (glTF 2.0, section 3.11 and appendix C).
 
-use super::accessor::resolve;
+use super::accessor::{dangling, resolve};
 use super::error::{Problem, broken};
 use super::import::Context;
 use super::json::given;
@@ -216,11 +216,13 @@ fn import_animation(
         let at = format!("/animations/{index}/channels/{channel}");
         let sampler = target.sampler.value();
         let Some(json) = json.samplers.get(sampler) else {
-            let rule = format!(
-                "there is no sampler {sampler}, the animation has {}",
-                json.samplers.len()
-            );
-            return Err(broken(format!("{at}/sampler"), rule));
+            let array = format!("animations/{index}/samplers");
+            return Err(dangling(
+                &format!("{at}/sampler"),
+                sampler,
+                &array,
+                json.samplers.len(),
+            ));
         };
         let at_sampler = format!("/animations/{index}/samplers/{sampler}");
         let times = import_times(context, &at_sampler, json)?;
@@ -363,7 +365,7 @@ fn check_values(context: &Context, at: &str, channel: &mut Channel) -> Result<()
         return Err(broken(
             at,
             format!(
-                "{count} values do not do for {} keys, which need {needed}",
+                "{count} values for {} keys, which need {needed}",
                 channel.times.len()
             ),
         ));

@@ -96,8 +96,10 @@ impl Warnings {
 
     /// Tells the same for `count` of a thing's elements, if there are any.
     pub(super) fn add_count(&self, count: usize, path: impl Display, rule: impl Display) {
-        if count > 0 {
-            self.add(path, format!("{rule} ({count} times)"));
+        match count {
+            0 => {}
+            1 => self.add(path, rule),
+            _ => self.add(path, format!("{rule} ({count} times)")),
         }
     }
 

@@ -111,7 +111,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, String> {
 fn next_chunk<'a>(rest: &mut &'a [u8]) -> Result<(&'a [u8], &'a [u8]), String> {
     let (Some(length), Some(kind)) = (word(rest, 0), rest.get(4..8)) else {
         return Err(format!(
-            "the header of a chunk takes 8 bytes and {} are left",
+            "the header of a chunk takes 8 bytes, of which only {} are left",
             rest.len()
         ));
     };
@@ -151,7 +151,7 @@ pub(super) fn decode_uri(uri: &str) -> Result<Uri, String> {
         }
         Some(scheme) => {
             return Err(format!(
-                "the scheme {scheme:?} is refused; only relative paths are read"
+                "its scheme {scheme:?} is refused; only relative paths and data URIs are read"
             ));
         }
         None => {}
@@ -168,7 +168,7 @@ pub(super) fn decode_uri(uri: &str) -> Result<Uri, String> {
         || scheme(&path).is_some_and(|s| s.len() == 1)
     {
         return Err(format!(
-            "{uri:?} is an absolute path and refused; only relative paths are read"
+            "{uri:?} is an absolute path, which is refused; only relative paths are read"
         ));
     }
     Ok(Uri::File(PathBuf::from(&*path)))
@@ -184,7 +184,9 @@ fn scheme(uri: &str) -> Option<&str> {
 
 /// The bytes of a data URI after its `data:` (RFC 2397).
 fn decode_data(rest: &str) -> Result<Vec<u8>, String> {
-    let (kind, data) = rest.split_once(',').ok_or("a data URI without a comma")?;
+    let (kind, data) = rest
+        .split_once(',')
+        .ok_or("is a data URI without a comma")?;
     let bytes = percent_decode_str(data);
     if !kind.to_ascii_lowercase().ends_with(";base64") {
         return Ok(bytes.collect());
@@ -198,7 +200,7 @@ fn decode_data(rest: &str) -> Result<Vec<u8>, String> {
     let bytes: std::borrow::Cow<[u8]> = bytes.into();
     engine
         .decode(&*bytes)
-        .map_err(|error| format!("a data URI with broken base64: {error}"))
+        .map_err(|error| format!("is a data URI with broken base64: {error}"))
 }
 
 #[cfg(test)]

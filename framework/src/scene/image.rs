@@ -1,7 +1,7 @@
 //! Loading of images.
 
 use super::accessor::{Buffers, load_uri, resolve};
-use super::error::Problem;
+use super::error::{Problem, broken};
 use super::import::Context;
 use super::{Image, Material, Texture};
 use gltf::json;
@@ -21,8 +21,8 @@ const LARGEST_IMAGE: u64 = 512 << 20;
 /// The most bytes of all decoded images together.
 const LARGEST_SUM: u64 = 4 << 30;
 
-/// Decodes the images that materials use, in parallel. An image that cannot be read is a warning; the
-/// textures that name it then have none.
+/// Decodes the images that materials use, in parallel. A file that is not there is an error; an image that
+/// cannot be decoded is a warning, and the textures that name it then have none.
 pub(super) fn import_images(
     context: &Context,
     materials: &[Material],
@@ -53,26 +53,35 @@ pub(super) fn import_images(
         }
     }
     let left = AtomicU64::new(LARGEST_SUM);
-    let decode = |(index, json): (usize, &json::Image)| {
-        used[index].then(|| decode(&encoded(buffers, folder, json)?, &left))
+    let decode_used = |(index, json): (usize, &json::Image)| {
+        if !used[index] {
+            return Ok(Ok(RgbaImage::default()));
+        }
+        let bytes = encoded(buffers, folder, &format!("/images/{index}"), json)?;
+        let bytes = bytes.ok_or_else(|| "has neither a uri nor a bufferView".to_owned());
+        Ok(bytes.and_then(|bytes| decode(&bytes, &left)))
     };
     let jobs: Vec<_> = root.images.iter().enumerate().collect();
-    let decoded: Vec<_> = jobs.into_par_iter().map(decode).collect();
+    let decoded: Vec<_> = jobs
+        .into_par_iter()
+        .map(decode_used)
+        .collect::<Result<_, Problem>>()?;
 
     let mut images = Vec::with_capacity(decoded.len());
     for (index, (decoded, json)) in decoded.into_iter().zip(&root.images).enumerate() {
-        let pixels = decoded.transpose().unwrap_or_else(|why| {
+        let pixels = decoded.unwrap_or_else(|why| {
             context.warnings.add(
                 format!("/images/{index}"),
                 format!("{why}; the image is left out"),
             );
+            RgbaImage::default()
+        });
+        if used[index] && pixels.is_empty() {
             textures
                 .iter_mut()
                 .filter(|texture| texture.image == Some(index))
                 .for_each(|texture| texture.image = None);
-            None
-        });
-        let pixels = pixels.unwrap_or_default();
+        }
         images.push(Image {
             name: json.name.clone(),
             size: pixels.dimensions(),
@@ -82,19 +91,22 @@ pub(super) fn import_images(
     Ok(images)
 }
 
-/// The bytes of the image's file.
+/// The bytes of an image's file; `None` where the image says nothing of them.
 fn encoded<'a>(
     buffers: &'a Buffers,
     folder: &Path,
+    at: &str,
     image: &json::Image,
-) -> Result<Cow<'a, [u8]>, String> {
+) -> Result<Option<Cow<'a, [u8]>>, Problem> {
     match (image.buffer_view, &image.uri) {
         (Some(view), _) => buffers
-            .view("its bufferView", view)
-            .map(Cow::Borrowed)
-            .map_err(|problem| problem.to_string()),
-        (None, Some(uri)) => load_uri(uri, folder, LARGEST_IMAGE).map(Cow::Owned),
-        (None, None) => Err("has neither a uri nor a bufferView".into()),
+            .view(&format!("{at}/bufferView"), view)
+            .map(|bytes| Some(Cow::Borrowed(bytes))),
+        (None, Some(uri)) => match load_uri(uri, folder, LARGEST_IMAGE) {
+            Ok(bytes) => Ok(Some(Cow::Owned(bytes))),
+            Err(why) => Err(broken(format!("{at}/uri"), why)),
+        },
+        (None, None) => Ok(None),
     }
 }
 

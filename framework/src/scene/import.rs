@@ -1,6 +1,6 @@
 //! Loading: the file, its nodes and skins. Meshes, materials, images and animations have files of their own.
 
-use super::accessor::{Accessors, Buffers, resolve};
+use super::accessor::{Accessors, Buffers, dangling, resolve};
 use super::error::{LoadError, Problem, Warnings, broken};
 use super::{Node, Scene, Skin, Transform, animation, file, image, json, material, primitive};
 use glam::{Mat4, Quat, Vec3};
@@ -19,10 +19,15 @@ impl Scene {
     /// structure is broken: an index to nothing, a range outside of its buffer, a cycle of nodes, a missing
     /// part. The error names the file, the place in it and the rule.
     pub fn load(path: &Path) -> Result<Scene, LoadError> {
-        load(path).map_err(|problem| LoadError {
-            file: path.to_owned(),
-            problem,
-        })
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        file::read(path, u64::MAX)
+            .map_err(Problem::Read)
+            .and_then(|bytes| import(&bytes, folder, name.into_owned()))
+            .map_err(|problem| LoadError {
+                file: path.to_owned(),
+                problem,
+            })
     }
 }
 
@@ -36,11 +41,10 @@ pub(super) struct Context<'a> {
     pub(super) warnings: Warnings,
 }
 
-fn load(path: &Path) -> Result<Scene, Problem> {
-    let bytes = file::read(path, u64::MAX).map_err(Problem::Read)?;
-    let container = file::split(&bytes)?;
+/// Makes a scene of a file's bytes. URIs are relative to `folder`.
+pub(super) fn import(bytes: &[u8], folder: &Path, name: String) -> Result<Scene, Problem> {
+    let container = file::split(bytes)?;
     let root = json::parse(container.json)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
     let buffers = Buffers::load(&root, container.bin, folder)?;
     let context = Context {
         root: &root,
@@ -61,11 +65,7 @@ fn load(path: &Path) -> Result<Scene, Problem> {
     let images = image::import_images(&context, &materials, &mut textures)?;
     let animations = animation::import_animations(&context, &nodes)?;
     Ok(Scene {
-        name: path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        name,
         nodes,
         roots,
         node_order,
@@ -100,10 +100,9 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             });
         let children = children.collect::<Result<_, _>>()?;
         let within = |field, index: Option<usize>, array, len| match index {
-            Some(index) if index >= len => Err(broken(
-                format!("{at}/{field}"),
-                format!("there is no /{array}/{index}, the file has {len} {array}"),
-            )),
+            Some(index) if index >= len => {
+                Err(dangling(&format!("{at}/{field}"), index, array, len))
+            }
             index => Ok(index),
         };
         within(
@@ -320,7 +319,7 @@ fn import_inverse_bind_matrices(
         return Err(broken(
             at,
             format!(
-                "{} matrices do not do for {joints} joints; each needs one",
+                "{} matrices for {joints} joints; each joint needs one",
                 matrices.len()
             ),
         ));

@@ -25,7 +25,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
     check_version(&value)?;
     mend(&mut value)?;
     let root: Root = serde_path_to_error::deserialize(value)
-        .map_err(|error| broken(pointer(error.path()), error.inner()))?;
+        .map_err(|error| broken(pointer(error.path()), explain(&error.inner().to_string())))?;
     match root
         .extensions_required
         .iter()
@@ -137,6 +137,32 @@ fn mend_numbers(key: &str, value: &mut Value) {
     }
 }
 
+/// serde's message in words that fit behind a path.
+fn explain(message: &str) -> String {
+    if let Some(field) = message.strip_prefix("missing field ") {
+        return format!("lacks {field}, which glTF requires");
+    }
+    let (verb, mismatch) = match message.strip_prefix("invalid length ") {
+        Some(mismatch) => ("has length", mismatch),
+        None => (
+            "is",
+            message
+                .trim_start_matches("invalid type: ")
+                .trim_start_matches("invalid value: "),
+        ),
+    };
+    let Some((found, expected)) = mismatch.split_once(", expected ") else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "index into child of root" => "an index",
+        "u32" | "u64" | "usize" => "a whole number of at least 0",
+        "f32" => "a number",
+        other => other,
+    };
+    format!("{verb} {found} where {expected} is needed")
+}
+
 /// serde's path as a JSON pointer.
 fn pointer(path: &serde_path_to_error::Path) -> String {
     use serde_path_to_error::Segment;
@@ -194,7 +220,8 @@ mod tests {
     fn indices_do_not_wrap() {
         for index in ["4294967295", "4294967296", "2.5", "-1", "\"x\"", "1e300"] {
             let error = parse_fields(&format!(r#""nodes":[{{}},{{"mesh":{index}}}]"#)).unwrap_err();
-            assert!(error.starts_with("/nodes/1/mesh: "), "{error}");
+            assert!(error.starts_with("/nodes/1/mesh: is "), "{error}");
+            assert!(error.ends_with(" where an index is needed"), "{error}");
         }
     }
 

@@ -24,6 +24,7 @@ fn import_material(
     at: &str,
     json: &json::Material,
 ) -> Result<Material, Problem> {
+    check_other_textures(context, at, json)?;
     let pbr = &json.pbr_metallic_roughness;
     let mut base_color_factor = Vec4::from_array(pbr.base_color_factor.0);
     if !base_color_factor.is_finite() {
@@ -44,6 +45,43 @@ fn import_material(
         alpha_mode: import_alpha_mode(context, at, json),
         double_sided: json.double_sided,
     })
+}
+
+/// Checks the indices of the textures that are not read.
+fn check_other_textures(context: &Context, at: &str, json: &json::Material) -> Result<(), Problem> {
+    let metallic_roughness = json
+        .pbr_metallic_roughness
+        .metallic_roughness_texture
+        .as_ref();
+    let others = [
+        (
+            "pbrMetallicRoughness/metallicRoughnessTexture",
+            metallic_roughness.map(|info| info.index),
+        ),
+        (
+            "normalTexture",
+            json.normal_texture.as_ref().map(|info| info.index),
+        ),
+        (
+            "occlusionTexture",
+            json.occlusion_texture.as_ref().map(|info| info.index),
+        ),
+        (
+            "emissiveTexture",
+            json.emissive_texture.as_ref().map(|info| info.index),
+        ),
+    ];
+    for (field, index) in others {
+        if let Some(index) = index {
+            resolve(
+                &format!("{at}/{field}/index"),
+                index,
+                "textures",
+                context.root.textures.len(),
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn import_info(context: &Context, at: &str, info: &texture::Info) -> Result<TextureInfo, Problem> {

@@ -16,6 +16,8 @@ mod json;
 mod material;
 mod pose;
 mod primitive;
+#[cfg(test)]
+mod tests;
 
 pub use animation::{Channel, Interpolation, Values};
 pub use error::{LoadError, Problem};
