@@ -12,6 +12,9 @@ pub fn gltf() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    eprintln!("SKIPPED: no corpus at {} (set ASHWRIGHT_CORPUS)", folder.display());
+    eprintln!(
+        "SKIPPED: no corpus at {} (set ASHWRIGHT_CORPUS)",
+        folder.display()
+    );
     None
 }

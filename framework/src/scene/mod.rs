@@ -6,7 +6,25 @@
 //! Units and spaces are glTF's: metres, seconds, radians, right-handed with Y up and models facing +Z;
 //! matrices are column-major and act on column vectors; colour factors are linear.
 
+mod accessor;
+mod animation;
+mod error;
+mod file;
+mod image;
+mod import;
+mod json;
+mod material;
+mod pose;
+mod primitive;
+#[cfg(test)]
+mod tests;
+
+pub use animation::{Channel, Interpolation, Values};
+pub use error::{LoadError, Problem};
+pub use pose::{Bounds, Pose};
+
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
+use std::fmt;
 
 /// A loaded glTF file. Every index in it is valid: the loader has checked them all.
 #[derive(Debug, Clone, Default)]
@@ -213,6 +231,17 @@ pub struct Image {
     pub size: (u32, u32),
     /// `4 * width * height` bytes as stored, whatever colour space they mean.
     pub pixels: Vec<u8>,
+}
+
+impl fmt::Debug for Image {
+    /// Everything but the pixels.
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter
+            .debug_struct("Image")
+            .field("name", &self.name)
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The joints that deform meshes.

@@ -1,0 +1,396 @@
+//! Broken, hostile and merely unusual files: none may crash, hang or fill the memory; what can be shown
+//! loads, and the rest is refused with a sentence that names the cause.
+
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
+mod compare;
+
+use ashwright::scene::{LoadError, Pose, Scene, Transform};
+use compare::{array, number};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What must be told of some of the invalid files, in the error or in a warning.
+#[rustfmt::skip]
+const MESSAGES: &[(&str, &str)] = &[
+    ("asset-generator/Mesh_NoPosition_00.gltf", "/meshes/0/primitives/0: has no POSITION"),
+    ("asset-generator/Mesh_PrimitiveRestart_00.gltf", "index 255 is the primitive-restart value"),
+    ("assimp/AllIndicesOutOfRange.gltf", "/meshes/0/primitives/0/indices: index 65535"),
+    ("assimp/MissingBin_BoxTextured.gltf", "CesiumLogoFlat.png cannot be read"),
+    ("assimp/SchemaFailures_sceneWrongType.gltf", "/scene: is string \"hello\" where an index is needed"),
+    ("assimp/wrongTypes_badUint.gltf", "/baseColorTexture/index: is integer `-1` where an index"),
+    ("hostile/accessor_type.gltf", "/accessors/0: its type"),
+    ("hostile/anim_bad_path.gltf", "/animations/0/channels/0/target/path: "),
+    ("hostile/anim_dup_times.gltf", "/animations/0/samplers/0/input: a key has the same time"),
+    ("hostile/anim_nan_times.gltf", "/animations/0/samplers/0/input: a key time is not finite"),
+    ("hostile/anim_short_output.gltf", "/animations/0/samplers/0/output: 1 values for 3 keys"),
+    ("hostile/anim_zero_quat.gltf", "/animations/0/samplers/0/output: a value is not finite or not a rotation"),
+    ("hostile/bv_negative.gltf", "/bufferViews/0/byteOffset: is integer `-4`"),
+    ("hostile/count_2e53.gltf", "/accessors/0: 9007199254740993 elements"),
+    ("hostile/cycle_unreachable.gltf", "is its own descendant"),
+    ("hostile/data_uri_bad.gltf", "/buffers/0/uri: is a data URI with broken base64"),
+    ("hostile/draco_garbage.gltf", "needs KHR_draco_mesh_compression, which is not supported"),
+    ("hostile/float_count.gltf", "/accessors/0/count: is floating point `3.5`"),
+    ("hostile/glb_jsonlen_wrap.glb", "a chunk announces 4294967292 bytes"),
+    ("hostile/glb_v1.glb", "container version is 1"),
+    ("hostile/huge_count_nobv.gltf", "/accessors/0: 2147483648 elements here need more memory"),
+    ("hostile/ibm_short.gltf", "/skins/0/inverseBindMatrices: 1 matrices for 3 joints"),
+    ("hostile/index_ffff.gltf", "/meshes/0/primitives/0/indices: "),
+    ("hostile/json_1e999.gltf", "number out of range at line 1"),
+    ("hostile/json_badutf8.gltf", "invalid unicode"),
+    ("hostile/json_trailing.gltf", "trailing characters"),
+    ("hostile/matrix_short.gltf", "/nodes/0/matrix: has length 12"),
+    ("hostile/mode_99.gltf", "/meshes/0/primitives/0/mode: "),
+    ("hostile/negative_count.gltf", "/accessors/0/count: is integer `-3`"),
+    ("hostile/path_absolute.gltf", "/buffers/0/uri: \"/etc/passwd\" is an absolute path"),
+    ("hostile/png_bomb_header.gltf", "/images/0: cannot be decoded"),
+    ("hostile/png_truncated.gltf", "/images/0: cannot be decoded"),
+    ("hostile/pos_nan.gltf", "/attributes/POSITION: a position is not finite"),
+    ("hostile/random.glb", "is not glTF"),
+    ("hostile/rigged_trunc_half.glb", "cut short"),
+    ("hostile/scene_oob.gltf", "/scene: refers to /scenes/7"),
+    ("hostile/sparse_huge.gltf", "/accessors/0/sparse/indices: 4000000000 elements"),
+    ("hostile/stride_huge.gltf", "/accessors/0: 3 elements, 252 bytes apart"),
+    ("hostile/tex_index_oob.gltf", "/materials/0/normalTexture/index: refers to /textures/5"),
+    ("hostile/trunc_0004.glb", "the header takes 12 bytes"),
+    ("hostile/uri_dev_zero.gltf", "it is not a regular file"),
+    ("hostile/uri_nul.gltf", "/buffers/0/uri: "),
+    ("hostile/weights_nan.gltf", "/attributes/WEIGHTS_0: a weight is negative or not finite"),
+    ("hostile/zero_count.gltf", "/attributes/POSITION: has no vertices"),
+    ("tinygltf/invalid-buffer-index.gltf", "/bufferViews/1/buffer: refers to /buffers/1"),
+    ("validator/accessor/small_stride.gltf", "/accessors/0: its elements of 16 bytes overlap"),
+    ("validator/animation/channel_node_matrix.gltf", "/animations/0/channels/0/target/node: a node with a matrix"),
+    ("validator/animation/unresolved_channel_target.gltf", "/animations/0/channels/0/target/node: refers to /nodes/0"),
+    ("validator/animation/unresolved_sampler_output.gltf", "/animations/0/samplers/0/output: refers to /accessors/1"),
+    ("validator/asset/min_version_invalid.gltf", "glTF \"2.1\""),
+    ("validator/buffer/invalid_uri_data_bytelength.gltf", "/buffers/0: its byteLength is 2"),
+    ("validator/buffer_view/invalid_length.gltf", "/bufferViews/0: 5 bytes from byte 0 are not within /buffers/0"),
+    ("validator/glb/empty_json_chunk.glb", "JSON chunk is empty"),
+    ("validator/glb/unknown_chunk.glb", "the first chunk must be JSON"),
+    ("validator/mesh/unequal_joints.gltf", "JOINTS_1 and WEIGHTS_1 do not go together"),
+    ("validator/mesh/unresolved_material.gltf", "/meshes/0/primitives/0/material: refers to /materials/0"),
+    ("validator/mesh_data/index_buffer_oob.gltf", "/meshes/0/primitives/0/indices: index 5"),
+    ("validator/node/node_loop.gltf", "is its own descendant"),
+    ("validator/node/node_parent_override.gltf", "node 2 is already a child of node 0"),
+    ("validator/node/unresolved_child_node.gltf", "/nodes/0/children/0: refers to /nodes/1"),
+    ("validator/node/unresolved_skin.gltf", "/nodes/0/skin: refers to /skins/0"),
+    ("validator/root/invalid_array_elements.gltf", "must be an object"),
+    ("validator/scene/unresolved_node.gltf", "/scenes/0/nodes/0: refers to /nodes/0"),
+    ("validator/skin/ibm_invalid_count.gltf", "/skins/2/inverseBindMatrices: 2 matrices for 3 joints"),
+    ("validator/skin/unresolved_joint.gltf", "/skins/0/joints/0: refers to /nodes/0"),
+    ("validator/texture/unresolved_source.gltf", "/textures/0/source: refers to /images/0"),
+];
+
+#[test]
+fn invalid_files_are_refused_or_shown() {
+    let Some(corpus) = tools::corpus::gltf() else {
+        return;
+    };
+    let folder = corpus.join("invalid");
+    let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).unwrap();
+    let mut failures = Vec::new();
+    for line in manifest.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (file, expect) = (columns[0], columns[3]);
+        let result = load_and_pose(folder.join(file));
+        let told = match &result {
+            Ok(scene) => scene.warnings.join("\n"),
+            Err(error) => error.to_string(),
+        };
+        println!(
+            "{file} ({}): {}: {told}",
+            columns[4],
+            if result.is_ok() { "loaded" } else { "refused" }
+        );
+        let is_expected = match expect {
+            "reject" => result.is_err(),
+            "load" => result.is_ok(),
+            _ => true,
+        };
+        if !is_expected {
+            failures.push(format!("{file}: {expect} is expected"));
+        }
+        if result.is_err() && (told.contains('\n') || !told.contains(file)) {
+            failures.push(format!(
+                "{file}: the error is not a line with the file's name: {told}"
+            ));
+        }
+        if let Some((_, text)) = MESSAGES.iter().find(|(of, _)| *of == file)
+            && !told.contains(text)
+        {
+            failures.push(format!("{file}: {text:?} is not told, but: {told}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn unusual_files_are_read_as_expected() {
+    let Some(corpus) = tools::corpus::gltf() else {
+        return;
+    };
+    for entry in std::fs::read_dir(corpus.join("field/expect")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let expected = compare::read_json(&path);
+        let outcome = expected["expected"]["outcome"].as_str().unwrap();
+        let result = load_and_pose(model_of(&corpus.join("field"), &name));
+        match &result {
+            Ok(scene) => println!("{name} loaded: {:?}", scene.warnings),
+            Err(error) => println!("{name} refused: {error}"),
+        }
+        match result {
+            Ok(scene) => {
+                assert!(outcome.contains("load"), "{name} should be refused");
+                compare_all(&name, &scene, &expected);
+            }
+            Err(error) => assert!(outcome.contains("refuse"), "{name}: {error}"),
+        }
+    }
+}
+
+/// The file that `expect/NAME.json` is about: `A05` is `A05-*/model.gltf`, `A17-x` is `A17-*/x.*`.
+fn model_of(folder: &Path, name: &str) -> PathBuf {
+    let (condition, file) = name.split_once('-').unwrap_or((name, "model"));
+    let files_in = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .collect::<Vec<_>>()
+    };
+    let is_of_condition = |path: &&PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with(&format!("{condition}-"))
+    };
+    let folders = files_in(folder);
+    let files = files_in(folders.iter().find(is_of_condition).unwrap());
+    let is_model = |path: &PathBuf| {
+        path.file_stem().is_some_and(|stem| stem == file)
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "gltf" || extension == "glb")
+    };
+    files.into_iter().find(is_model).unwrap()
+}
+
+fn compare_all(name: &str, scene: &Scene, expected: &serde_json::Value) {
+    let largest = compare::samples(scene, expected);
+    assert!(largest.max() < 1e-4, "{name}: {largest:?}");
+    let durations: Vec<f64> = array(&expected["clipDurations"])
+        .iter()
+        .map(number)
+        .collect();
+    assert_eq!(
+        scene
+            .animations
+            .iter()
+            .map(|animation| f64::from(animation.duration))
+            .collect::<Vec<_>>(),
+        durations,
+        "{name}"
+    );
+    let has_morphs = expected["samples"][0]["morphWeights"]
+        .as_object()
+        .is_some_and(|weights| !weights.is_empty());
+    if !has_morphs {
+        compare_bounds(name, scene, array(&expected["bounds"]));
+    }
+    for (image, side) in scene.images.iter().zip(["left", "right"]) {
+        if let Some(pixel) = expected["expected"]["pixels"][side].as_array() {
+            let pixel: Vec<u8> = pixel
+                .iter()
+                .map(|channel| channel.as_u64().unwrap() as u8)
+                .collect();
+            assert_eq!(image.pixels[..3], pixel, "{name}, {side}");
+        }
+    }
+}
+
+fn compare_bounds(name: &str, scene: &Scene, expected: &[serde_json::Value]) {
+    let mut pose = Pose::new(scene);
+    for bounds in expected {
+        let clip = bounds["animation"]
+            .as_u64()
+            .map(|animation| (animation as usize, number(&bounds["time"]) as f32));
+        pose.evaluate(scene, clip.as_slice());
+        let found = pose.bounds(scene).unwrap();
+        for (found, expected) in [(found.min, &bounds["min"]), (found.max, &bounds["max"])] {
+            for (found, expected) in found.to_array().into_iter().zip(array(expected)) {
+                assert!(
+                    (f64::from(found) - number(expected)).abs() < 1e-4,
+                    "{name}: {found} is not {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// Loads a file and does with it all that can be done, in a thread that may take ten seconds.
+fn load_and_pose(path: PathBuf) -> Result<Scene, LoadError> {
+    let (sender, receiver) = mpsc::channel();
+    let file = path.clone();
+    let worker = std::thread::spawn(move || {
+        let scene = Scene::load(&file);
+        if let Ok(scene) = &scene {
+            check_promises(scene);
+            pose_at_many_times(scene);
+        }
+        sender.send(scene).unwrap();
+    });
+    match receiver.recv_timeout(Duration::from_secs(10)) {
+        Ok(result) => result,
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            panic!("{}: takes more than ten seconds", path.display())
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            panic!("{}: panics: {:?}", path.display(), worker.join())
+        }
+    }
+}
+
+fn pose_at_many_times(scene: &Scene) {
+    let mut pose = Pose::new(scene);
+    let _ = pose.bounds(scene);
+    for animation in 0..scene.animations.len() {
+        for time in [-1.0, 0.0, 0.3, 1.0, 1e9, f32::INFINITY, f32::NAN] {
+            pose.evaluate(scene, &[(animation, time)]);
+            if scene.nodes.iter().all(|node| is_moderate(node.local)) {
+                assert!(
+                    (0..scene.nodes.len()).all(|node| pose.world(node).is_finite()),
+                    "animation {animation} at {time}"
+                );
+            }
+        }
+    }
+    for (index, node) in scene.nodes.iter().enumerate() {
+        for primitive in 0..node
+            .mesh
+            .map_or(0, |mesh| scene.meshes[mesh].primitives.len())
+        {
+            let (_, normals) = pose.vertices(scene, index, primitive);
+            assert!(normals.iter().all(|normal| normal.is_normalized()));
+        }
+    }
+    let _ = pose.bounds(scene);
+}
+
+/// Whether products of some such transforms are finite.
+fn is_moderate(local: Transform) -> bool {
+    local
+        .matrix()
+        .to_cols_array()
+        .iter()
+        .all(|element| element.abs() < 1e6)
+}
+
+/// What the documentation of a scene promises to who uses it without looking.
+fn check_promises(scene: &Scene) {
+    let mut seen = vec![false; scene.nodes.len()];
+    for &node in &scene.node_order {
+        assert!(
+            scene.nodes[node].parent.is_none_or(|parent| seen[parent]),
+            "a parent comes after its child"
+        );
+        assert!(
+            !std::mem::replace(&mut seen[node], true),
+            "a node comes twice"
+        );
+    }
+    assert!(
+        seen.iter().all(|&seen| seen),
+        "a node is missing from the order"
+    );
+    for (index, node) in scene.nodes.iter().enumerate() {
+        assert!(
+            node.children
+                .iter()
+                .all(|&child| scene.nodes[child].parent == Some(index))
+        );
+        assert!(node.mesh.is_none_or(|mesh| mesh < scene.meshes.len()));
+        assert!(node.skin.is_none_or(|skin| skin < scene.skins.len()));
+        assert!(node.local.matrix().is_finite());
+    }
+    assert!(scene.roots.iter().all(|&root| scene.nodes[root].in_scene));
+    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
+        check_primitive(scene, primitive);
+    }
+    for skin in &scene.skins {
+        assert_eq!(skin.joints.len(), skin.inverse_bind_matrices.len());
+        assert!(skin.joints.iter().all(|&joint| joint < scene.nodes.len()));
+    }
+    for info in scene
+        .materials
+        .iter()
+        .filter_map(|material| material.base_color_texture)
+    {
+        assert!(info.texture < scene.textures.len() && info.tex_coord < 2);
+    }
+    for texture in &scene.textures {
+        assert!(texture.image.is_none_or(|image| image < scene.images.len()));
+    }
+    for image in &scene.images {
+        assert_eq!(
+            image.pixels.len() as u64,
+            4 * u64::from(image.size.0) * u64::from(image.size.1)
+        );
+    }
+    assert!(
+        scene
+            .warnings
+            .iter()
+            .all(|warning| !warning.contains('\n') && warning.starts_with('/'))
+    );
+}
+
+fn check_primitive(scene: &Scene, primitive: &ashwright::scene::Primitive) {
+    let count = primitive.positions.len();
+    assert!(
+        primitive
+            .indices
+            .iter()
+            .all(|&index| (index as usize) < count)
+    );
+    assert!(
+        primitive
+            .positions
+            .iter()
+            .all(|position| position.is_finite())
+    );
+    assert!(primitive.normals.is_empty() || primitive.normals.len() == count);
+    assert!(
+        primitive
+            .normals
+            .iter()
+            .all(|normal| normal.is_normalized())
+    );
+    assert!(
+        primitive
+            .tex_coords
+            .iter()
+            .all(|coords| coords.is_empty() || coords.len() == count)
+    );
+    assert!(primitive.source_vertices.is_empty() || primitive.source_vertices.len() == count);
+    assert!(primitive.material < scene.materials.len());
+    let Some(influences) = &primitive.influences else {
+        return;
+    };
+    assert!(
+        influences.joints.len() == count * influences.per_vertex
+            && influences.weights.len() == influences.joints.len()
+    );
+    for n in [influences.per_vertex, 4, 8] {
+        let (joints, weights) = influences.largest(n);
+        assert_eq!((joints.len(), weights.len()), (count * n, count * n));
+        for weights in weights.chunks_exact(n) {
+            assert!(weights.iter().all(|&weight| weight >= 0.0), "{weights:?}");
+            assert!(
+                (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5,
+                "{weights:?}"
+            );
+        }
+    }
+}
