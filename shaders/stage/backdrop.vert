@@ -4,7 +4,6 @@ layout(push_constant) uniform Push {
     mat4 clip_to_world;
     vec4 zenith;
     vec4 horizon;
-    vec4 ground;
 };
 
 layout(location = 0) out vec3 direction;

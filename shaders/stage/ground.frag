@@ -16,8 +16,8 @@ layout(location = 0) out vec4 color;
 void main() {
     float from_center = length(offset) / center_radius.w;
     // A pool of light around the centre, a soft shadow in it, and an edge that is lost in the backdrop.
-    float light = mix(1.5, 1.0, smoothstep(0.0, 0.5, from_center));
+    float light = mix(1.35, 0.85, smoothstep(0.0, 0.4, from_center));
     float shade = 1.0 - shadow.z * (1.0 - smoothstep(0.15, 1.0, length(offset / shadow.xy)));
-    float alpha = 1.0 - smoothstep(0.3, 1.0, from_center);
+    float alpha = 1.0 - smoothstep(0.1, 0.9, from_center);
     color = vec4(dithered(ground.rgb * light * shade, gl_FragCoord.xy), alpha);
 }

@@ -106,7 +106,7 @@ impl Stage {
         let _label = Label::new(frame.device, frame.commands, c"stage");
         let world_to_clip = frame.camera.view_projection();
         let Look { zenith, horizon, ground } = self.look;
-        let colors = [zenith.extend(1.0), horizon.extend(1.0), ground.extend(1.0)];
+        let colors = [zenith.extend(1.0), horizon.extend(1.0), Vec4::ZERO];
         if let Some(backdrop) = &self.backdrop {
             self.draw_one(frame, **backdrop, &Push { matrix: world_to_clip.inverse(), vectors: colors }, 3);
         }
