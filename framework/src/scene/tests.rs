@@ -553,7 +553,7 @@ fn materials_have_defaults() {
     );
     assert_eq!(
         scene.warnings,
-        ["/images/1: has neither a uri nor a bufferView; the image is left out"]
+        ["/images/1: has no data; the image is left out"]
     );
     let smooth = Sampler {
         mag_filter: Filter::Linear,
