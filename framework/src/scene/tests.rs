@@ -305,6 +305,19 @@ fn a_skin_without_inverse_bind_matrices_has_identities() {
     assert_eq!(scene.skins[0].joints, [1, 2]);
 }
 
+#[test]
+fn a_skin_has_joints() {
+    let error = import(
+        json!({ "nodes": [{}], "skins": [{ "joints": [0] }, { "joints": [] }] }),
+        &[],
+    )
+    .unwrap_err();
+    assert_eq!(
+        error,
+        "/skins/1/joints: is empty, and a skin needs at least one joint"
+    );
+}
+
 fn nodes(fields: Value) -> Result<Scene, String> {
     import(fields, &[])
 }
