@@ -75,7 +75,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("validator/node/node_parent_override.gltf", "node 2 is already a child of node 0"),
     ("validator/node/unresolved_child_node.gltf", "/nodes/0/children/0: refers to /nodes/1"),
     ("validator/node/unresolved_skin.gltf", "/nodes/0/skin: refers to /skins/0"),
-    ("validator/root/invalid_array_elements.gltf", "must be an object"),
+    ("validator/root/invalid_array_elements.gltf", "/materials/0: is string \"material\""),
     ("validator/scene/unresolved_node.gltf", "/scenes/0/nodes/0: refers to /nodes/0"),
     ("validator/skin/ibm_invalid_count.gltf", "/skins/2/inverseBindMatrices: 2 matrices for 3 joints"),
     ("validator/skin/unresolved_joint.gltf", "/skins/0/joints/0: refers to /nodes/0"),

@@ -1,6 +1,6 @@
 //! Loading of images.
 
-use super::accessor::{Buffers, load_uri, resolve};
+use super::accessor::{load_uri, resolve};
 use super::error::{Problem, broken};
 use super::import::Context;
 use super::{Image, Material, Texture};
@@ -8,8 +8,8 @@ use gltf::json;
 use image::{ImageDecoder, ImageReader, Limits, RgbaImage};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::Cursor;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The largest width and height of an image: what common GPUs take.
@@ -18,8 +18,11 @@ const LARGEST_SIDE: u32 = 16384;
 /// The most bytes that a decoded image may have: a few bytes of a file can announce any size.
 const LARGEST_IMAGE: u64 = 512 << 20;
 
-/// The most bytes of all decoded images together.
-const LARGEST_SUM: u64 = 4 << 30;
+/// The most bytes of all decoded images together: so many for each byte of their files and so many for any
+/// file, but not more than the third.
+const GROWTH: u64 = 256;
+const FLOOR: u64 = LARGEST_IMAGE;
+const LARGEST_SUM: u64 = 8 << 30;
 
 /// Decodes the images that materials use, in parallel. A file that is not there is an error; an image that
 /// cannot be decoded is a warning, and the textures that name it then have none.
@@ -28,60 +31,27 @@ pub(super) fn import_images(
     materials: &[Material],
     textures: &mut [Texture],
 ) -> Result<Vec<Image>, Problem> {
-    let (root, buffers, folder) = (context.root, context.buffers, context.folder);
-    let mut used = vec![false; root.images.len()];
-    for info in materials
-        .iter()
-        .filter_map(|material| material.base_color_texture)
-    {
-        match textures[info.texture].image {
-            Some(image) => used[image] = true,
-            None => context.warnings.add(
-                format!("/textures/{}", info.texture),
-                "has no source that can be read; it is left out",
-            ),
-        }
-    }
-    for (index, image) in root.images.iter().enumerate() {
-        if let Some(view) = image.buffer_view {
-            resolve(
-                &format!("/images/{index}/bufferView"),
-                view,
-                "bufferViews",
-                root.buffer_views.len(),
-            )?;
-        }
-    }
-    let left = AtomicU64::new(LARGEST_SUM);
-    let decode_used = |(index, json): (usize, &json::Image)| {
-        if !used[index] {
-            return Ok(Ok(RgbaImage::default()));
-        }
-        let bytes = encoded(buffers, folder, &format!("/images/{index}"), json)?;
-        let bytes = bytes.ok_or_else(|| "has neither a uri nor a bufferView".to_owned());
-        Ok(bytes.and_then(|bytes| decode(&bytes, &left)))
+    let json = &context.root.images;
+    let encoded = read_images(context, &used_images(context, materials, textures))?;
+    let left = AtomicU64::new(budget(json, &encoded));
+    let decode = |bytes: Option<Cow<[u8]>>| {
+        bytes.map_or(Ok(RgbaImage::default()), |bytes| decode(&bytes, &left))
     };
-    let jobs: Vec<_> = root.images.iter().enumerate().collect();
-    let decoded: Vec<_> = jobs
-        .into_par_iter()
-        .map(decode_used)
-        .collect::<Result<_, Problem>>()?;
+    let decoded: Vec<_> = encoded.into_par_iter().map(decode).collect();
 
     let mut images = Vec::with_capacity(decoded.len());
-    for (index, (decoded, json)) in decoded.into_iter().zip(&root.images).enumerate() {
+    for (index, (decoded, json)) in decoded.into_iter().zip(json).enumerate() {
         let pixels = decoded.unwrap_or_else(|why| {
             context.warnings.add(
                 format!("/images/{index}"),
                 format!("{why}; the image is left out"),
             );
+            let users = textures
+                .iter_mut()
+                .filter(|texture| texture.image == Some(index));
+            users.for_each(|texture| texture.image = None);
             RgbaImage::default()
         });
-        if used[index] && pixels.is_empty() {
-            textures
-                .iter_mut()
-                .filter(|texture| texture.image == Some(index))
-                .for_each(|texture| texture.image = None);
-        }
         images.push(Image {
             name: json.name.clone(),
             size: pixels.dimensions(),
@@ -91,27 +61,77 @@ pub(super) fn import_images(
     Ok(images)
 }
 
-/// The bytes of an image's file; `None` where the image says nothing of them.
-fn encoded<'a>(
-    buffers: &'a Buffers,
-    folder: &Path,
-    at: &str,
-    image: &json::Image,
-) -> Result<Option<Cow<'a, [u8]>>, Problem> {
-    match (image.buffer_view, &image.uri) {
-        (Some(view), _) => buffers
-            .view(&format!("{at}/bufferView"), view)
-            .map(|bytes| Some(Cow::Borrowed(bytes))),
-        (None, Some(uri)) => match load_uri(uri, folder, LARGEST_IMAGE) {
-            Ok(bytes) => Ok(Some(Cow::Owned(bytes))),
-            Err(why) => Err(broken(format!("{at}/uri"), why)),
-        },
-        (None, None) => Ok(None),
+/// Which images are used by a material.
+fn used_images(context: &Context, materials: &[Material], textures: &[Texture]) -> Vec<bool> {
+    let mut used = vec![false; context.root.images.len()];
+    for info in materials
+        .iter()
+        .filter_map(|material| material.base_color_texture)
+    {
+        match textures[info.texture].image {
+            Some(image) => used[image] = true,
+            None => {
+                let at = format!("/textures/{}", info.texture);
+                context
+                    .warnings
+                    .add(at, "has no source that can be read; it is left out");
+            }
+        }
     }
+    used
+}
+
+/// The bytes of the files of the used images.
+fn read_images<'a>(
+    context: &'a Context,
+    used: &[bool],
+) -> Result<Vec<Option<Cow<'a, [u8]>>>, Problem> {
+    let (buffers, folder) = (context.buffers, context.folder);
+    let views = context.root.buffer_views.len();
+    let images: Vec<_> = context.root.images.iter().zip(used).enumerate().collect();
+    let read = |(index, (image, &used)): (usize, (&json::Image, &bool))| {
+        let at = format!("/images/{index}");
+        Ok(match (image.buffer_view, &image.uri) {
+            (Some(view), _) if used => Some(Cow::Borrowed(
+                buffers.view(&format!("{at}/bufferView"), view)?,
+            )),
+            (Some(view), _) => {
+                resolve(&format!("{at}/bufferView"), view, "bufferViews", views)?;
+                None
+            }
+            (None, Some(uri)) if used => {
+                let bytes = load_uri(uri, folder, LARGEST_IMAGE)
+                    .map_err(|why| broken(format!("{at}/uri"), why))?;
+                Some(Cow::Owned(bytes))
+            }
+            (None, None) if used => Some(Cow::Borrowed(&[][..])),
+            _ => None,
+        })
+    };
+    images.into_par_iter().map(read).collect()
+}
+
+/// How many bytes decoded images may take, by the size of their files. What is named twice is counted once.
+fn budget(images: &[json::Image], encoded: &[Option<Cow<[u8]>>]) -> u64 {
+    let mut known = HashSet::new();
+    let distinct = images
+        .iter()
+        .zip(encoded)
+        .filter(|(image, _)| known.insert((image.buffer_view, &image.uri)));
+    let size: u64 = distinct
+        .filter_map(|(_, bytes)| bytes.as_ref())
+        .map(|bytes| bytes.len() as u64)
+        .sum();
+    size.saturating_mul(GROWTH)
+        .saturating_add(FLOOR)
+        .min(LARGEST_SUM)
 }
 
 /// Decodes a PNG or JPEG, told apart by their first bytes: stated MIME types are often wrong.
 fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
+    if bytes.is_empty() {
+        return Err("has no data".into());
+    }
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(|error| error.to_string())?;
@@ -207,10 +227,6 @@ mod tests {
                 .unwrap_err()
                 .contains("neither a PNG nor a JPEG")
         );
-        assert!(
-            decode(b"", &left)
-                .unwrap_err()
-                .contains("neither a PNG nor a JPEG")
-        );
+        assert_eq!(decode(b"", &left).unwrap_err(), "has no data");
     }
 }

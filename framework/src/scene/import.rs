@@ -288,6 +288,12 @@ fn import_skins(context: &Context) -> Result<Vec<Skin>, Problem> {
         let joints = joints
             .map(|(joint, &node)| resolve(&format!("{at}/joints/{joint}"), node, "nodes", nodes));
         let joints = joints.collect::<Result<Vec<_>, _>>()?;
+        if joints.is_empty() {
+            return Err(broken(
+                format!("{at}/joints"),
+                "is empty, and a skin needs at least one joint",
+            ));
+        }
         if let Some(skeleton) = skin.skeleton {
             resolve(&format!("{at}/skeleton"), skeleton, "nodes", nodes)?;
         }

@@ -66,7 +66,8 @@ pub struct Node {
     pub local: Transform,
     /// The mesh drawn at this node.
     pub mesh: Option<usize>,
-    /// The skin that deforms [`Node::mesh`]; the node's own transform is then not used to draw it.
+    /// The skin that deforms those of [`Node::mesh`]'s primitives that have [`Primitive::influences`]; the
+    /// node's own transform is then not used to draw them.
     pub skin: Option<usize>,
     /// Whether the node is part of the shown scene.
     pub in_scene: bool,
@@ -108,7 +109,8 @@ pub enum Topology {
     Points,
 }
 
-/// Vertices and indices with one material. All attribute arrays are as long as [`Primitive::positions`].
+/// Vertices and indices with one material. All attribute arrays are as long as [`Primitive::positions`]. There may
+/// be no vertices, or no indices, where the file has none: then there is nothing to draw.
 #[derive(Debug, Clone)]
 pub struct Primitive {
     /// How [`Primitive::indices`] are read.
@@ -136,7 +138,7 @@ pub struct Influences {
     pub per_vertex: usize,
     /// For each vertex `per_vertex` indices into [`Skin::joints`].
     pub joints: Vec<u16>,
-    /// For each vertex `per_vertex` weights that sum to 1.
+    /// For each vertex `per_vertex` weights, none negative, that sum to 1.
     pub weights: Vec<f32>,
 }
 
@@ -181,7 +183,7 @@ pub struct TextureInfo {
 /// An image and how it is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Texture {
-    /// Index into [`Scene::images`]; `None` where the file names no image that can be read.
+    /// Index into [`Scene::images`]; `None` where the file names no image, or a material's cannot be decoded.
     pub image: Option<usize>,
     /// Filters and wrapping.
     pub sampler: Sampler,

@@ -259,6 +259,7 @@ mod tests {
     use super::*;
     use crate::scene::{Mesh, Node, Topology};
     use glam::Quat;
+    use std::f32::consts::FRAC_PI_2;
 
     fn node(parent: Option<usize>, local: Mat4) -> Node {
         Node {
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn worlds_are_products_from_the_root_down() {
         // The child's node comes first in the file.
-        let turn = Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2);
+        let turn = Mat4::from_rotation_z(FRAC_PI_2);
         let scene = Scene {
             nodes: vec![
                 node(Some(1), Mat4::from_translation(Vec3::X)),
@@ -326,7 +327,10 @@ mod tests {
             nodes: vec![
                 carrier,
                 node(None, Mat4::from_translation(Vec3::Z)),
-                node(None, Mat4::from_translation(Vec3::Z * 3.0)),
+                node(
+                    None,
+                    Mat4::from_translation(Vec3::Z * 3.0) * Mat4::from_rotation_z(FRAC_PI_2),
+                ),
             ],
             node_order: vec![0, 1, 2],
             meshes: vec![Mesh {
@@ -342,17 +346,23 @@ mod tests {
         };
         let pose = Pose::new(&scene);
         let (positions, normals) = pose.vertices(&scene, 0, 0);
-        assert_eq!(
-            positions,
-            [Vec3::Z, Vec3::new(1.5, 0.0, 2.0), Vec3::new(1.0, 1.0, 3.0)]
+        let expected = [Vec3::Z, Vec3::new(0.5, 1.0, 2.0), Vec3::new(-1.0, 1.0, 3.0)];
+        assert!(
+            positions
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| a.abs_diff_eq(b, 1e-6)),
+            "{positions:?}"
         );
         assert_eq!(normals, [Vec3::Z; 3]);
-        assert_eq!(
-            pose.bounds(&scene),
-            Some(Bounds {
-                min: Vec3::Z,
-                max: Vec3::new(1.5, 1.0, 3.0)
-            })
+        let bounds = pose.bounds(&scene).unwrap();
+        assert!(
+            bounds.min.abs_diff_eq(Vec3::new(-1.0, 0.0, 1.0), 1e-6),
+            "{bounds:?}"
+        );
+        assert!(
+            bounds.max.abs_diff_eq(Vec3::new(0.5, 1.0, 3.0), 1e-6),
+            "{bounds:?}"
         );
     }
 

@@ -417,7 +417,7 @@ fn make_flat(context: &Context, at: &str, primitive: &mut Primitive) -> Result<(
             .enumerate()
             .all(|(at, &index)| at == index as usize);
     if !is_split {
-        context.accessors.charge::<[Vec3; 4]>(at, count)?;
+        context.accessors.charge::<[Vec3; 3]>(at, count)?;
         primitive.positions = gather(&primitive.positions, indices, 1);
         for coords in primitive
             .tex_coords

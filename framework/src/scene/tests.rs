@@ -305,6 +305,19 @@ fn a_skin_without_inverse_bind_matrices_has_identities() {
     assert_eq!(scene.skins[0].joints, [1, 2]);
 }
 
+#[test]
+fn a_skin_has_joints() {
+    let error = import(
+        json!({ "nodes": [{}], "skins": [{ "joints": [0] }, { "joints": [] }] }),
+        &[],
+    )
+    .unwrap_err();
+    assert_eq!(
+        error,
+        "/skins/1/joints: is empty, and a skin needs at least one joint"
+    );
+}
+
 fn nodes(fields: Value) -> Result<Scene, String> {
     import(fields, &[])
 }
@@ -553,7 +566,7 @@ fn materials_have_defaults() {
     );
     assert_eq!(
         scene.warnings,
-        ["/images/1: has neither a uri nor a bufferView; the image is left out"]
+        ["/images/1: has no data; the image is left out"]
     );
     let smooth = Sampler {
         mag_filter: Filter::Linear,

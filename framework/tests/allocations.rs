@@ -1,0 +1,110 @@
+//! Posing a model allocates nothing: it happens for every frame.
+
+use ashwright::scene::{
+    Animation, Channel, Interpolation, Node, Pose, Scene, Skin, Transform, Values,
+};
+use glam::{Mat4, Quat, Vec3};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// Counts the allocations of each thread: other tests' threads do not count here.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is left to the system's allocator; the counter is a plain cell without a destructor.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` comes from `System` above, with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A chain of joints, each moved by channels of every kind.
+fn chain(joints: usize) -> Scene {
+    let node = |index: usize| Node {
+        name: None,
+        parent: index.checked_sub(1),
+        children: if index + 1 < joints {
+            vec![index + 1]
+        } else {
+            Vec::new()
+        },
+        local: Transform::Trs {
+            translation: Vec3::Y,
+            rotation: Quat::IDENTITY,
+            scale: Vec3::ONE,
+        },
+        mesh: None,
+        skin: None,
+        in_scene: true,
+    };
+    let channel = |node, interpolation, values| Channel {
+        node,
+        times: vec![0.0, 1.0],
+        interpolation,
+        values,
+    };
+    let channels = (0..joints).flat_map(|node| {
+        [
+            channel(
+                node,
+                Interpolation::Linear,
+                Values::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(1.0)]),
+            ),
+            channel(node, Interpolation::Step, Values::Scale(vec![Vec3::ONE; 2])),
+            channel(
+                node,
+                Interpolation::CubicSpline,
+                Values::Translation(vec![Vec3::Y; 6]),
+            ),
+        ]
+    });
+    let channels = channels.collect();
+    Scene {
+        nodes: (0..joints).map(node).collect(),
+        node_order: (0..joints).collect(),
+        skins: vec![Skin {
+            name: None,
+            joints: (0..joints).collect(),
+            inverse_bind_matrices: vec![Mat4::IDENTITY; joints],
+        }],
+        animations: vec![Animation {
+            name: None,
+            channels,
+            duration: 1.0,
+        }],
+        ..Scene::default()
+    }
+}
+
+#[test]
+fn a_pose_allocates_nothing() {
+    let scene = chain(50);
+    let before = ALLOCATIONS.get();
+    let mut pose = Pose::new(&scene);
+    assert!(ALLOCATIONS.get() > before, "the counter counts");
+
+    let before = ALLOCATIONS.get();
+    let mut sum = Mat4::ZERO;
+    for frame in 0..10 {
+        let time = frame as f32 / 10.0;
+        pose.evaluate(&scene, &[(0, time), (0, 1.0 - time)]);
+        sum += pose
+            .joint_matrices(&scene.skins[0])
+            .fold(Mat4::ZERO, |sum, matrix| sum + matrix);
+    }
+    assert_eq!(ALLOCATIONS.get(), before);
+    assert!(sum.is_finite() && sum != Mat4::ZERO);
+}
