@@ -66,7 +66,7 @@ impl Model {
     pub fn new(device: &Arc<Device>, scene: &Scene) -> Result<Self> {
         let mut upload = Upload::new(device)?;
         let streams = Streams::new(scene)?;
-        let vertex = vk::BufferUsageFlags::VERTEX_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
+        let vertex = vk::BufferUsageFlags::VERTEX_BUFFER;
         let index = vk::BufferUsageFlags::INDEX_BUFFER;
         let (index_type, indices) = match streams.largest_index <= u32::from(u16::MAX) {
             true => {
@@ -212,8 +212,7 @@ impl Textures {
     fn new(device: &Arc<Device>, upload: &mut Upload, scene: &Scene) -> Result<Self> {
         let one = vk::Extent2D { width: 1, height: 1 };
         let white = upload.texture("white", vk::Format::R8G8B8A8_SRGB, one, &[u8::MAX; 4], false)?;
-        let mut textures =
-            Self { images: vec![white], samplers: Vec::new(), by_index: Vec::new(), white: (0, 0) };
+        let mut textures = Self { images: vec![white], samplers: Vec::new(), by_index: Vec::new(), white: (0, 0) };
         let plain = scene::Sampler {
             mag_filter: Filter::Nearest,
             min_filter: Filter::Nearest,

@@ -6,13 +6,8 @@
 
 use std::path::Path;
 
-const FOLDERS: [&str; 5] = [
-    "/usr/lib/x86_64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib64",
-    "/usr/lib",
-    "/usr/local/lib",
-];
+const FOLDERS: [&str; 5] =
+    ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"];
 
 /// In the order in which each needs the next.
 const LIBRARIES: [&str; 9] = [
@@ -29,10 +24,7 @@ const LIBRARIES: [&str; 9] = [
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let split = FOLDERS
-        .iter()
-        .map(Path::new)
-        .find(|folder| folder.join("libSPIRV-Tools-opt.a").exists());
+    let split = FOLDERS.iter().map(Path::new).find(|folder| folder.join("libSPIRV-Tools-opt.a").exists());
     let Some(folder) = split else { return };
     println!("cargo:rustc-link-search=native={}", folder.display());
     for library in LIBRARIES {

@@ -68,7 +68,7 @@ fn command<S: Sample>(name: &'static str, about: &'static str) -> clap::Command 
         None => command,
     };
     // Last, for the documentation of the structs would take its place.
-    Options::augment_args(command.next_help_heading(None)).about(about).long_about(None)
+    Options::augment_args(command.next_help_heading(None)).about(about).long_about(None).args_override_self(true)
 }
 
 /// What to run, as the command line says.

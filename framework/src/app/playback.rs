@@ -27,8 +27,7 @@ impl Playback {
         let playing = chosen_clips(scene, options.animation.as_deref())?;
         let playing: Vec<_> = playing.into_iter().map(|clip| (clip, scene.animations[clip].duration)).collect();
         let clips = playing.clone();
-        let mut playback =
-            Self { start, time: f64::from(start), delta: 0.0, playing, clips, repeat: !options.no_loop };
+        let mut playback = Self { start, time: f64::from(start), delta: 0.0, playing, clips, repeat: !options.no_loop };
         playback.set_clip_times();
         Ok(playback)
     }
@@ -97,12 +96,12 @@ mod tests {
     use crate::scene::Animation;
 
     fn scene() -> Scene {
-        let clip = |name: Option<&str>, duration| Animation {
-            name: name.map(str::to_owned),
-            channels: Vec::new(),
-            duration,
-        };
-        Scene { animations: vec![clip(Some("walk"), 2.0), clip(Some("run"), 0.5), clip(None, 0.0)], ..Default::default() }
+        let clip =
+            |name: Option<&str>, duration| Animation { name: name.map(str::to_owned), channels: Vec::new(), duration };
+        Scene {
+            animations: vec![clip(Some("walk"), 2.0), clip(Some("run"), 0.5), clip(None, 0.0)],
+            ..Default::default()
+        }
     }
 
     fn playback(animation: Option<&str>, no_loop: bool, start: f32) -> Result<Playback> {

@@ -248,9 +248,10 @@ impl Renderer {
             vk::PipelineStageFlags2::ALL_TRANSFER,
             vk::AccessFlags2::TRANSFER_READ,
         );
-        // The semaphore that presentation waits for makes the image available; no access needs to be named.
+        // Presentation waits for a semaphore that is signalled at ALL_COMMANDS: the same stage here puts the change of
+        // layout before it. The semaphore makes the image visible, so no access needs to be named.
         let presented =
-            (vk::ImageLayout::PRESENT_SRC_KHR, vk::PipelineStageFlags2::NONE, vk::AccessFlags2::NONE);
+            (vk::ImageLayout::PRESENT_SRC_KHR, vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::NONE);
         let windowed = matches!(self.output, Output::Window(_));
         match readback {
             Some(readback) => {
@@ -266,10 +267,8 @@ impl Renderer {
     }
 
     fn move_image(&self, commands: vk::CommandBuffer, image: vk::Image, from: Place, to: Place) {
-        let range = vk::ImageSubresourceRange::default()
-            .aspect_mask(vk::ImageAspectFlags::COLOR)
-            .level_count(1)
-            .layer_count(1);
+        let range =
+            vk::ImageSubresourceRange::default().aspect_mask(vk::ImageAspectFlags::COLOR).level_count(1).layer_count(1);
         let barrier = [vk::ImageMemoryBarrier2::default()
             .old_layout(from.0)
             .src_stage_mask(from.1)

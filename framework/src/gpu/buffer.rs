@@ -38,7 +38,16 @@ impl Buffer {
         Self::in_memory(device, name, size, usage, MemoryLocation::CpuToGpu)
     }
 
-    pub(super) fn in_memory(
+    /// A buffer that the GPU writes and the CPU reads; see [`Buffer::bytes`].
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
+    pub fn readable(device: &Arc<Device>, name: &str, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
+        Self::in_memory(device, name, size, usage, MemoryLocation::GpuToCpu)
+    }
+
+    fn in_memory(
         device: &Arc<Device>,
         name: &str,
         size: u64,
@@ -97,7 +106,13 @@ impl Buffer {
         self.allocation.as_mut().and_then(Allocation::mapped_slice_mut).expect("the buffer is mapped")
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    /// What a [`Buffer::mapped`] or [`Buffer::readable`] buffer holds, once the GPU has ended writing it and has made that
+    /// visible to the host.
+    ///
+    /// # Panics
+    ///
+    /// If the buffer is neither.
+    pub fn bytes(&self) -> &[u8] {
         self.allocation.as_ref().and_then(Allocation::mapped_slice).expect("the buffer is mapped")
     }
 }

@@ -28,9 +28,7 @@ impl DescriptorSetLayout {
         let sizes = bindings
             .iter()
             .map(|binding| {
-                vk::DescriptorPoolSize::default()
-                    .ty(binding.descriptor_type)
-                    .descriptor_count(binding.descriptor_count)
+                vk::DescriptorPoolSize::default().ty(binding.descriptor_type).descriptor_count(binding.descriptor_count)
             })
             .collect();
         Ok(Self { handle: device.own(handle, name), sizes })

@@ -86,8 +86,7 @@ impl Device {
             extensions.push(khr::portability_subset::NAME.as_ptr());
         }
         let mut vulkan_1_3 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
-        let queues =
-            [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
@@ -179,9 +178,7 @@ impl Device {
     pub fn depth_format(&self) -> vk::Format {
         [vk::Format::D32_SFLOAT, vk::Format::X8_D24_UNORM_PACK32]
             .into_iter()
-            .find(|&format| {
-                self.format_features(format).contains(vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT)
-            })
+            .find(|&format| self.format_features(format).contains(vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT))
             // The specification requires D16 of everyone.
             .unwrap_or(vk::Format::D16_UNORM)
     }
@@ -317,10 +314,10 @@ fn suitable_queue_family(
         let presents = match surface {
             None => true,
             // SAFETY: physical device, family and surface are valid and of one instance.
-            Some(surface) => unsafe {
-                surface.loader().get_physical_device_surface_support(device.handle, family, surface.handle())
+            Some(surface) => {
+                unsafe { surface.loader().get_physical_device_surface_support(device.handle, family, surface.handle()) }
+                    .context("vkGetPhysicalDeviceSurfaceSupportKHR failed")?
             }
-            .context("vkGetPhysicalDeviceSurfaceSupportKHR failed")?,
         };
         if presents {
             return Ok(Ok(family));

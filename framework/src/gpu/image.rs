@@ -146,9 +146,7 @@ pub(super) fn image_view(
 /// All levels of one layer.
 pub(super) fn subresource_range(format: vk::Format, mip_levels: u32) -> vk::ImageSubresourceRange {
     let aspects = match format {
-        vk::Format::D32_SFLOAT | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D16_UNORM => {
-            vk::ImageAspectFlags::DEPTH
-        }
+        vk::Format::D32_SFLOAT | vk::Format::X8_D24_UNORM_PACK32 | vk::Format::D16_UNORM => vk::ImageAspectFlags::DEPTH,
         _ => vk::ImageAspectFlags::COLOR,
     };
     vk::ImageSubresourceRange::default().aspect_mask(aspects).level_count(mip_levels).layer_count(1)

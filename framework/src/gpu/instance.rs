@@ -277,7 +277,7 @@ fn instance_extensions(entry: &ash::Entry) -> Result<Vec<vk::ExtensionProperties
 
 fn has_validation_layer(entry: &ash::Entry) -> Result<bool> {
     // SAFETY: no precondition.
-    let layers = unsafe { entry.enumerate_instance_layer_properties() }
-        .context("vkEnumerateInstanceLayerProperties failed")?;
+    let layers =
+        unsafe { entry.enumerate_instance_layer_properties() }.context("vkEnumerateInstanceLayerProperties failed")?;
     Ok(layers.iter().any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION_LAYER)))
 }

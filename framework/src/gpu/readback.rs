@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use ash::vk;
-use gpu_allocator::MemoryLocation;
 
 use super::{Buffer, Device};
 
@@ -27,14 +26,13 @@ impl Readback {
         }
         let size = u64::from(extent.width) * u64::from(extent.height) * 4;
         let usage = vk::BufferUsageFlags::TRANSFER_DST;
-        let buffer = Buffer::in_memory(device, "readback", size, usage, MemoryLocation::GpuToCpu)?;
+        let buffer = Buffer::readable(device, "readback", size, usage)?;
         Ok(Self { buffer, extent, format })
     }
 
     /// Records the copy of an image of this extent and format that is in `TRANSFER_SRC_OPTIMAL`.
     pub fn record(&self, device: &Device, commands: vk::CommandBuffer, image: vk::Image) {
-        let layers =
-            vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
+        let layers = vk::ImageSubresourceLayers::default().aspect_mask(vk::ImageAspectFlags::COLOR).layer_count(1);
         let region = vk::BufferImageCopy::default().image_subresource(layers).image_extent(self.extent.into());
         let barrier = [vk::MemoryBarrier2::default()
             .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)

@@ -116,8 +116,8 @@ impl Swapchain {
         for &image in &swapchain.images {
             swapchain.views.push(image_view(device, "swapchain image", image, format.format, 1)?);
             // SAFETY: no precondition.
-            let semaphore = unsafe { device.create_semaphore(&Default::default(), None) }
-                .context("vkCreateSemaphore failed")?;
+            let semaphore =
+                unsafe { device.create_semaphore(&Default::default(), None) }.context("vkCreateSemaphore failed")?;
             swapchain.present_semaphores.push(device.own(semaphore, "ready to present"));
         }
         Ok(Some(swapchain))
@@ -143,10 +143,8 @@ impl Swapchain {
     /// `ERROR_OUT_OF_DATE_KHR`, `ERROR_SURFACE_LOST_KHR`, or a lost device.
     pub fn present(&self, index: u32) -> Result<bool, vk::Result> {
         let (semaphores, handles, indices) = ([self.present_semaphore(index)], [self.handle], [index]);
-        let info = vk::PresentInfoKHR::default()
-            .wait_semaphores(&semaphores)
-            .swapchains(&handles)
-            .image_indices(&indices);
+        let info =
+            vk::PresentInfoKHR::default().wait_semaphores(&semaphores).swapchains(&handles).image_indices(&indices);
         // SAFETY: the image was acquired, and work that signals the semaphore has been submitted.
         unsafe { self.loader.queue_present(self.device.queue(), &info) }
     }
@@ -204,9 +202,9 @@ fn extent(capabilities: &vk::SurfaceCapabilitiesKHR, window: vk::Extent2D) -> Op
 /// The surface's first sRGB format.
 fn srgb_format(formats: &[vk::SurfaceFormatKHR]) -> Result<vk::SurfaceFormatKHR> {
     let usable = [vk::Format::B8G8R8A8_SRGB, vk::Format::R8G8B8A8_SRGB];
-    let found = formats.iter().find(|format| {
-        usable.contains(&format.format) && format.color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR
-    });
+    let found = formats
+        .iter()
+        .find(|format| usable.contains(&format.format) && format.color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR);
     match found {
         Some(&format) => Ok(format),
         None => bail!("the window offers no sRGB format (BGRA or RGBA of 8 bits); run with --headless"),

@@ -43,8 +43,7 @@ impl Upload {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(*pool).command_buffer_count(1);
         // SAFETY: the pool is alive and used by this thread only.
         let commands = unsafe { device.allocate_command_buffers(&info) }.context("vkAllocateCommandBuffers failed")?[0];
-        let upload =
-            Self { commands, _pool: pool, fence, staging: Vec::new(), staged: 0, device: device.clone() };
+        let upload = Self { commands, _pool: pool, fence, staging: Vec::new(), staged: 0, device: device.clone() };
         upload.begin()?;
         Ok(upload)
     }
@@ -135,7 +134,10 @@ impl Upload {
                 .mip_level(level)
                 .layer_count(1)
         };
-        let barrier = |level: u32, count: u32, from: (vk::ImageLayout, vk::AccessFlags2), to: (vk::ImageLayout, vk::AccessFlags2)| {
+        let barrier = |level: u32,
+                       count: u32,
+                       from: (vk::ImageLayout, vk::AccessFlags2),
+                       to: (vk::ImageLayout, vk::AccessFlags2)| {
             vk::ImageMemoryBarrier2::default()
                 .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
                 .src_access_mask(from.1)
@@ -144,16 +146,13 @@ impl Upload {
                 .old_layout(from.0)
                 .new_layout(to.0)
                 .image(image.handle())
-                .subresource_range(
-                    subresource_range(image.format(), count).base_mip_level(level),
-                )
+                .subresource_range(subresource_range(image.format(), count).base_mip_level(level))
         };
         let undefined = (vk::ImageLayout::UNDEFINED, vk::AccessFlags2::NONE);
         let written = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, vk::AccessFlags2::TRANSFER_WRITE);
         let read = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::AccessFlags2::TRANSFER_READ);
         let sampled = (vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL, vk::AccessFlags2::SHADER_SAMPLED_READ);
-        let region =
-            vk::BufferImageCopy::default().image_subresource(layers(0)).image_extent(image.extent());
+        let region = vk::BufferImageCopy::default().image_subresource(layers(0)).image_extent(image.extent());
         let size_of = |level: u32| vk::Offset3D {
             x: (image.extent().width >> level).max(1) as i32,
             y: (image.extent().height >> level).max(1) as i32,
@@ -187,10 +186,9 @@ impl Upload {
             }
             match levels {
                 1 => pipeline_barrier(&[barrier(0, 1, written, sampled)]),
-                _ => pipeline_barrier(&[
-                    barrier(0, levels - 1, read, sampled),
-                    barrier(levels - 1, 1, written, sampled),
-                ]),
+                _ => {
+                    pipeline_barrier(&[barrier(0, levels - 1, read, sampled), barrier(levels - 1, 1, written, sampled)])
+                }
             }
         }
     }

@@ -45,9 +45,8 @@ impl Lines {
         samples: vk::SampleCountFlags,
         capacity: usize,
     ) -> Result<Self> {
-        let ranges = [vk::PushConstantRange::default()
-            .stage_flags(vk::ShaderStageFlags::VERTEX)
-            .size(size_of::<Mat4>() as u32)];
+        let ranges =
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::VERTEX).size(size_of::<Mat4>() as u32)];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
         // SAFETY: the create-info is valid: it names push constants only, within every GPU's limit.
         let layout = unsafe { device.create_pipeline_layout(&info, None) }.context("vkCreatePipelineLayout failed")?;

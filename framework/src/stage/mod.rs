@@ -171,8 +171,9 @@ impl Furniture<'_> {
     fn pipeline(&self, vertex: &[u32], fragment: &[u32], kind: &Kind<'_>) -> Result<Owned<vk::Pipeline>> {
         let vertex = self.device.shader_module(vertex, kind.name)?;
         let fragment = self.device.shader_module(fragment, kind.name)?;
-        let stages = [(vk::ShaderStageFlags::VERTEX, *vertex), (vk::ShaderStageFlags::FRAGMENT, *fragment)]
-            .map(|(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main"));
+        let stages = [(vk::ShaderStageFlags::VERTEX, *vertex), (vk::ShaderStageFlags::FRAGMENT, *fragment)].map(
+            |(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main"),
+        );
         let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(kind.topology);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         let rasterization = vk::PipelineRasterizationStateCreateInfo::default()

@@ -159,13 +159,9 @@ impl Sample for Skinning {
         let per_frame = |name, size: usize, usage| -> Result<Vec<Buffer>> {
             (0..FRAMES_IN_FLIGHT).map(|_| Buffer::mapped(device, name, size as u64, usage)).collect()
         };
-        let uniforms =
-            per_frame("frame uniforms", size_of::<FrameUniforms>(), vk::BufferUsageFlags::UNIFORM_BUFFER)?;
-        let joint_matrices = per_frame(
-            "joint matrices",
-            joint_count.max(1) * size_of::<Mat4>(),
-            vk::BufferUsageFlags::STORAGE_BUFFER,
-        )?;
+        let uniforms = per_frame("frame uniforms", size_of::<FrameUniforms>(), vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+        let joint_matrices =
+            per_frame("joint matrices", joint_count.max(1) * size_of::<Mat4>(), vk::BufferUsageFlags::STORAGE_BUFFER)?;
         let frame_sets = DescriptorSets::new(device, "frame", &set_layouts[0], FRAMES_IN_FLIGHT)?;
         let material_sets = DescriptorSets::new(device, "material", &set_layouts[1], scene.materials.len())?;
         write_frame_sets(device, &frame_sets, &uniforms, &joint_matrices);
@@ -208,10 +204,8 @@ impl Sample for Skinning {
         self.write_joint_matrices(frame);
 
         let (device, commands) = (frame.device, frame.commands);
-        let clears = [
-            self.clear_color,
-            vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } },
-        ];
+        let clears =
+            [self.clear_color, vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } }];
         let begin = vk::RenderPassBeginInfo::default()
             .render_pass(*self.render_pass)
             .framebuffer(*self.attachments.framebuffers[frame.image])
@@ -274,8 +268,7 @@ impl Skinning {
         // Where no vertex has more than four influences the second pair of streams is not read; any buffer will do.
         let joints_1 = model.joints_1.as_ref().unwrap_or(&model.joints_0);
         let weights_1 = model.weights_1.as_ref().unwrap_or(&model.weights_0);
-        let joints_and_weights =
-            [&model.joints_0, &model.weights_0, joints_1, weights_1].map(|buffer| buffer.handle());
+        let joints_and_weights = [&model.joints_0, &model.weights_0, joints_1, weights_1].map(|buffer| buffer.handle());
         let graphics = vk::PipelineBindPoint::GRAPHICS;
         // SAFETY: inside the render pass that the pipelines were made for. Sets, buffers and pipelines live until the GPU
         // is done with them; indices are below the vertex count, which the loader has checked.
@@ -410,8 +403,7 @@ fn create_render_pass(context: &Context) -> Result<Owned<vk::RenderPass>> {
 
     let color_layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
     let colors = [vk::AttachmentReference { attachment: 0, layout: color_layout }];
-    let depth =
-        vk::AttachmentReference { attachment: 1, layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL };
+    let depth = vk::AttachmentReference { attachment: 1, layout: vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL };
     let resolves = [vk::AttachmentReference { attachment: 2, layout: color_layout }];
     let subpass = vk::SubpassDescription::default()
         .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
@@ -425,8 +417,7 @@ fn create_render_pass(context: &Context) -> Result<Owned<vk::RenderPass>> {
     // All frames share the depth image and the multisampled one, so a frame may only begin to write them when the frame
     // before has done with them. The same dependency waits for the acquired image, as in the triangle sample.
     let color_stage = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
-    let (early, late) =
-        (vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS, vk::PipelineStageFlags::LATE_FRAGMENT_TESTS);
+    let (early, late) = (vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS, vk::PipelineStageFlags::LATE_FRAGMENT_TESTS);
     let (color_write, depth_write) =
         (vk::AccessFlags::COLOR_ATTACHMENT_WRITE, vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE);
     let (color_read, depth_read) =
@@ -439,13 +430,10 @@ fn create_render_pass(context: &Context) -> Result<Owned<vk::RenderPass>> {
         .dst_stage_mask(color_stage | early | late)
         .dst_access_mask(color_write | depth_write | color_read | depth_read)];
 
-    let info = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies);
+    let info =
+        vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses).dependencies(&dependencies);
     // SAFETY: the create-info is valid and all that it points to is alive.
-    let render_pass =
-        unsafe { context.device.create_render_pass(&info, None) }.context("vkCreateRenderPass failed")?;
+    let render_pass = unsafe { context.device.create_render_pass(&info, None) }.context("vkCreateRenderPass failed")?;
     Ok(context.device.own(render_pass, "skinning"))
 }
 
@@ -459,8 +447,7 @@ struct Attachments {
 impl Attachments {
     fn new(device: &Arc<Device>, render_pass: vk::RenderPass, target: &Target) -> Result<Self> {
         let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
-        let depth =
-            Image::attachment(device, "depth", device.depth_format(), target.extent, target.samples, usage)?;
+        let depth = Image::attachment(device, "depth", device.depth_format(), target.extent, target.samples, usage)?;
         let create = |&view: &vk::ImageView| {
             let attachments = match target.multisampled {
                 Some(multisampled) => vec![multisampled, depth.view(), view],
@@ -519,8 +506,7 @@ fn create_pipeline_layout(
     let push_constants = [vk::PushConstantRange::default()
         .stage_flags(DRAW_STAGES)
         .size(offset_of!(DrawConstants, padding) as u32 + size_of::<[u32; 2]>() as u32)];
-    let info =
-        vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_constants);
+    let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_constants);
     // SAFETY: the set layouts are alive; the constants are within the 128 bytes that every GPU has.
     let layout = unsafe { device.create_pipeline_layout(&info, None) }.context("vkCreatePipelineLayout failed")?;
     Ok(device.own(layout, "skinning"))
@@ -528,9 +514,8 @@ fn create_pipeline_layout(
 
 fn write_frame_sets(device: &Device, sets: &DescriptorSets, uniforms: &[Buffer], joint_matrices: &[Buffer]) {
     for (set, (uniforms, joint_matrices)) in sets.iter().zip(uniforms.iter().zip(joint_matrices)) {
-        let whole = |buffer: &Buffer| {
-            [vk::DescriptorBufferInfo::default().buffer(buffer.handle()).range(vk::WHOLE_SIZE)]
-        };
+        let whole =
+            |buffer: &Buffer| [vk::DescriptorBufferInfo::default().buffer(buffer.handle()).range(vk::WHOLE_SIZE)];
         let (uniforms, joint_matrices) = (whole(uniforms), whole(joint_matrices));
         let write = vk::WriteDescriptorSet::default().dst_set(set);
         let writes = [
@@ -566,12 +551,7 @@ struct Pipelines {
 }
 
 impl Pipelines {
-    fn new(
-        context: &Context,
-        render_pass: vk::RenderPass,
-        layout: vk::PipelineLayout,
-        model: &Model,
-    ) -> Result<Self> {
+    fn new(context: &Context, render_pass: vk::RenderPass, layout: vk::PipelineLayout, model: &Model) -> Result<Self> {
         let influences = if model.joints_1.is_some() { 8 } else { 4 };
         let create = |influences, topology, polygon_mode| {
             create_pipeline(context, render_pass, layout, influences, topology, polygon_mode)
@@ -586,9 +566,8 @@ impl Pipelines {
         };
         let wireframe = match context.device.has(Feature::FILL_MODE_NON_SOLID) {
             true => {
-                let create = |influences| {
-                    create(influences, vk::PrimitiveTopology::TRIANGLE_LIST, vk::PolygonMode::LINE)
-                };
+                let create =
+                    |influences| create(influences, vk::PrimitiveTopology::TRIANGLE_LIST, vk::PolygonMode::LINE);
                 Some([create(Some(influences))?, create(None)?])
             }
             false => None,
@@ -640,12 +619,12 @@ fn create_pipeline(
 
     // Each attribute is a stream of its own, at the binding of the same number as its location in the shader.
     let streams = [
-        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),    // position
-        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),    // normal
-        (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),       // texture coordinates
-        (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()),   // joints of influences 0 to 3
+        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),  // position
+        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),  // normal
+        (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),     // texture coordinates
+        (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()), // joints of influences 0 to 3
         (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>()), // their weights
-        (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()),   // joints of influences 4 to 7
+        (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()), // joints of influences 4 to 7
         (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>()), // their weights
     ];
     let streams = if influences.is_some() { &streams[..] } else { &streams[..3] };
@@ -674,10 +653,8 @@ fn create_pipeline(
         vk::DynamicState::CULL_MODE,
         vk::DynamicState::FRONT_FACE,
     ]);
-    let rasterization =
-        vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
-    let multisample =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(context.target.samples);
+    let rasterization = vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
+    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(context.target.samples);
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
         .depth_test_enable(true)
         .depth_write_enable(true)

@@ -118,8 +118,7 @@ fn create_render_pass(context: &Context) -> Result<Owned<vk::RenderPass>> {
         .initial_layout(vk::ImageLayout::UNDEFINED)
         // The framework takes it on from here, to the screen or to a file.
         .final_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)];
-    let colors =
-        [vk::AttachmentReference::default().attachment(0).layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)];
+    let colors = [vk::AttachmentReference::default().attachment(0).layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)];
     let subpasses = [vk::SubpassDescription::default()
         .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
         .color_attachments(&colors)];
@@ -131,13 +130,10 @@ fn create_render_pass(context: &Context) -> Result<Owned<vk::RenderPass>> {
         .src_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT)
         .dst_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT)
         .dst_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE)];
-    let info = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies);
+    let info =
+        vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses).dependencies(&dependencies);
     // SAFETY: the create-info is valid and all that it points to is alive.
-    let render_pass =
-        unsafe { context.device.create_render_pass(&info, None) }.context("vkCreateRenderPass failed")?;
+    let render_pass = unsafe { context.device.create_render_pass(&info, None) }.context("vkCreateRenderPass failed")?;
     Ok(context.device.own(render_pass, "triangle"))
 }
 
@@ -167,10 +163,7 @@ fn create_pipeline(context: &Context, render_pass: vk::RenderPass) -> Result<Own
     let vertex = device.shader_module(shaders::spirv!("triangle/triangle.vert"), "triangle.vert")?;
     let fragment = device.shader_module(shaders::spirv!("triangle/triangle.frag"), "triangle.frag")?;
     let stages = [
-        vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::VERTEX)
-            .module(*vertex)
-            .name(c"main"),
+        vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::VERTEX).module(*vertex).name(c"main"),
         vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::FRAGMENT)
             .module(*fragment)

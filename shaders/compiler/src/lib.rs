@@ -35,9 +35,20 @@ pub fn is_shader(path: &Path) -> bool {
 /// The compiler's messages, each with file (`root`'s last folder and the name) and line.
 pub fn compile(root: &Path, name: &str, optimize: bool) -> Result<Vec<u32>, String> {
     let path = root.join(name);
+    let source = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", shown_path(root, &path)))?;
+    compile_source(root, name, &source, optimize)
+}
+
+/// As [`compile`], with the text that `root/name` would hold.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_source(root: &Path, name: &str, source: &str, optimize: bool) -> Result<Vec<u32>, String> {
+    let path = root.join(name);
     let shown = shown_path(root, &path);
-    let (kind, language) = stage_and_language(&path).ok_or_else(|| format!("{shown}: not a shader by its extension"))?;
-    let source = std::fs::read_to_string(&path).map_err(|error| format!("{shown}: {error}"))?;
+    let (kind, language) =
+        stage_and_language(&path).ok_or_else(|| format!("{shown}: not a shader by its extension"))?;
     let compiler = Compiler::new().map_err(|error| error.to_string())?;
     let mut options = CompileOptions::new().map_err(|error| error.to_string())?;
     options.set_source_language(language);
@@ -51,7 +62,7 @@ pub fn compile(root: &Path, name: &str, optimize: bool) -> Result<Vec<u32>, Stri
     }
     options.set_include_callback(|wanted, how, from, _| resolve_include(root, wanted, how, from));
     compiler
-        .compile_into_spirv(&source, kind, &shown, "main", Some(&options))
+        .compile_into_spirv(source, kind, &shown, "main", Some(&options))
         .map(|artifact| artifact.as_binary().to_vec())
         .map_err(|error| match error {
             shaderc::Error::CompilationError(_, messages) => messages.trim_end().to_owned(),

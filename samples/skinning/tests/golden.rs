@@ -1,0 +1,7 @@
+//! The picture of the README.
+
+#[test]
+fn golden() {
+    let options = ["--size", "960x540", "--time", "3.5"];
+    tools::golden::check(env!("CARGO_BIN_EXE_skinning"), env!("CARGO_MANIFEST_DIR"), &options);
+}

@@ -1,0 +1,201 @@
+//! A display in memory with a window manager, and a user for the windows on it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, Window,
+};
+use x11rb::protocol::xtest::ConnectionExt as _;
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+
+/// How long anything may take before it counts as not happening.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const KEY_PRESS: u8 = 2;
+const KEY_RELEASE: u8 = 3;
+const BUTTON_PRESS: u8 = 4;
+const BUTTON_RELEASE: u8 = 5;
+const MOTION: u8 = 6;
+
+/// An X server in memory, with a window manager. Both end when it is dropped.
+pub struct Display {
+    /// What the variable `DISPLAY` has to be.
+    pub name: String,
+    connection: RustConnection,
+    root: Window,
+    manager: Child,
+    server: Child,
+}
+
+impl Display {
+    /// Starts Xvfb and openbox. `None`, said on standard error, where they are not installed.
+    ///
+    /// # Panics
+    ///
+    /// If they do not start.
+    pub fn start() -> Option<Self> {
+        let server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1920x1080x24", "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut server) = server else {
+            eprintln!("SKIPPED: Xvfb is not installed");
+            return None;
+        };
+        let mut number = String::new();
+        let output = server.stdout.take().expect("it was piped");
+        BufReader::new(output).read_line(&mut number).expect("Xvfb says its number");
+        let name = format!(":{}", number.trim());
+        let manager = Command::new("openbox").env("DISPLAY", &name).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let Ok(manager) = manager else {
+            eprintln!("SKIPPED: openbox is not installed");
+            let _ = server.kill();
+            return None;
+        };
+        let (connection, screen) = x11rb::connect(Some(&name)).expect("Xvfb can be connected to");
+        let root = connection.setup().roots[screen].root;
+        let display = Self { name, connection, root, manager, server };
+        let managed = display.atom("_NET_SUPPORTING_WM_CHECK");
+        wait_for("the window manager", || display.property(root, managed, AtomEnum::WINDOW.into()));
+        Some(display)
+    }
+
+    /// Waits for the window of a process.
+    pub fn window_of(&self, process: &mut Child) -> Window {
+        let clients = self.atom("_NET_CLIENT_LIST");
+        let process_id = self.atom("_NET_WM_PID");
+        wait_for("a window", || {
+            if let Some(status) = process.try_wait().expect("the process can be asked") {
+                panic!("the program has ended before it had a window: {status}");
+            }
+            let windows = self.property(self.root, clients, AtomEnum::WINDOW.into())?;
+            let owned = |window: &Window| {
+                let id = self.property(*window, process_id, AtomEnum::CARDINAL.into());
+                id.is_some_and(|id| id.first() == Some(&process.id()))
+            };
+            windows.into_iter().find(owned)
+        })
+    }
+
+    /// Asks for another size of a window, in pixels without its frame.
+    pub fn resize(&self, window: Window, width: u32, height: u32) {
+        let size = ConfigureWindowAux::new().width(width).height(height);
+        self.connection.configure_window(window, &size).expect("the server takes requests");
+        self.sync();
+    }
+
+    /// The size of a window in pixels, without its frame.
+    pub fn size(&self, window: Window) -> (u16, u16) {
+        let geometry = self.connection.get_geometry(window).expect("the server takes requests");
+        geometry.reply().map(|geometry| (geometry.width, geometry.height)).unwrap_or_default()
+    }
+
+    /// Waits until a window has a size.
+    pub fn wait_for_size(&self, window: Window, width: u16, height: u16) {
+        wait_for("the window's size", || (self.size(window) == (width, height)).then_some(()));
+    }
+
+    /// Presses a mouse button (1 left, 3 right) in the middle of a window and moves the mouse before it lets go.
+    pub fn drag(&self, window: Window, button: u8, by: (i16, i16)) {
+        let (width, height) = self.size(window);
+        let middle = (width as i16 / 2, height as i16 / 2);
+        let at = |x: i16, y: i16| {
+            let moved = self.connection.translate_coordinates(window, self.root, x, y);
+            let moved = moved.expect("the server takes requests").reply().expect("the window is there");
+            self.fake(MOTION, 0, moved.dst_x, moved.dst_y);
+        };
+        at(middle.0, middle.1);
+        self.fake(BUTTON_PRESS, button, 0, 0);
+        for step in 1..=8 {
+            at(middle.0 + by.0 * step / 8, middle.1 + by.1 * step / 8);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.fake(BUTTON_RELEASE, button, 0, 0);
+    }
+
+    /// Turns the mouse wheel, up or down.
+    pub fn wheel(&self, up: bool) {
+        let button = if up { 4 } else { 5 };
+        self.fake(BUTTON_PRESS, button, 0, 0);
+        self.fake(BUTTON_RELEASE, button, 0, 0);
+    }
+
+    /// Strikes the key with this X keysym: those of Latin-1 are their characters, `F1` is 0xffbe.
+    pub fn key(&self, keysym: u32) {
+        let setup = self.connection.setup();
+        let (first, count) = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1);
+        let mapping = self.connection.get_keyboard_mapping(first, count).expect("the server takes requests");
+        let mapping = mapping.reply().expect("there is a keyboard");
+        let mut keys = mapping.keysyms.chunks(mapping.keysyms_per_keycode.into());
+        let place = keys.position(|keysyms| keysyms.contains(&keysym)).expect("the keyboard has the key");
+        let keycode = first + place as u8;
+        self.fake(KEY_PRESS, keycode, 0, 0);
+        self.fake(KEY_RELEASE, keycode, 0, 0);
+    }
+
+    /// Asks a window to close, as its frame's button does.
+    pub fn close(&self, window: Window) {
+        let delete = self.atom("WM_DELETE_WINDOW");
+        let message = ClientMessageEvent::new(32, window, self.atom("WM_PROTOCOLS"), [delete, 0, 0, 0, 0]);
+        self.connection.send_event(false, window, EventMask::NO_EVENT, message).expect("the server takes requests");
+        self.sync();
+    }
+
+    fn fake(&self, kind: u8, detail: u8, x: i16, y: i16) {
+        let sent = self.connection.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, self.root, x, y, 0);
+        sent.expect("the server takes requests");
+        self.sync();
+    }
+
+    fn sync(&self) {
+        self.connection.sync().expect("the server answers");
+    }
+
+    fn atom(&self, name: &str) -> Atom {
+        let cookie = self.connection.intern_atom(false, name.as_bytes()).expect("the server takes requests");
+        cookie.reply().expect("the server knows atoms").atom
+    }
+
+    fn property(&self, window: Window, property: Atom, kind: Atom) -> Option<Vec<u32>> {
+        let cookie = self.connection.get_property(false, window, property, kind, 0, 1024).ok()?;
+        Some(cookie.reply().ok()?.value32()?.collect())
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        for process in [&mut self.manager, &mut self.server] {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Waits for a process to end by itself; kills it, and panics, where it does not.
+pub fn wait_for_end(mut process: Child) -> crate::sample::Ended {
+    let started = Instant::now();
+    while process.try_wait().expect("the process can be asked").is_none() {
+        if started.elapsed() > PATIENCE {
+            let _ = process.kill();
+            panic!("the program does not end: {:?}", process.wait_with_output());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    process.wait_with_output().expect("it has ended").into()
+}
+
+fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
