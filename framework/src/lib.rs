@@ -1,8 +1,36 @@
 //! Ashwright: what every Vulkan program repeats, so that a sample can show its one technique.
 //!
-//! A sample implements [`Sample`] and hands itself to [`run`]. The rooms of the framework have doors in one direction
-//! only: [`scene`] and [`gpu`] know nobody, [`model`] and [`stage`] know those, and the application around a sample knows
-//! all of them.
+//! A sample implements [`Sample`] and hands itself to [`run`], which reads the command line, opens a window or none, makes
+//! a [device](gpu::Device), loads the model and makes the sample.
+//!
+//! # The life of a frame
+//!
+//! 1. The framework waits for the fence of the frame in flight that is to be used again: the GPU has ended it, so what it
+//!    used may be written.
+//! 2. It acquires an image; a swapchain that no longer fits is made anew first, and [`Sample::resize`] called.
+//! 3. [`Sample::update`] moves the simulation on.
+//! 4. [`Sample::record`] gets a [`Frame`]: a command buffer that is being recorded, the frame's index, the image's, the
+//!    size and the camera. The sample begins its render passes, binds, draws, and leaves the image of [`Target::views`]
+//!    in `COLOR_ATTACHMENT_OPTIMAL`.
+//! 5. The framework moves the image to where it is presented or read back.
+//! 6. It submits. Colour output waits until the acquired image is available, so a sample's render pass has an external
+//!    dependency that begins at `COLOR_ATTACHMENT_OUTPUT`.
+//! 7. It presents the image, or copies the last one to a picture.
+//!
+//! Window and headless share all of it but acquiring and presenting.
+//!
+//! # What there is once a frame
+//!
+//! [`gpu::FRAMES_IN_FLIGHT`] frames are under way at once. What the CPU writes every frame exists that often and is
+//! indexed by [`Frame::index`]. What only the GPU writes, such as a depth image, may be shared by all frames if the render
+//! pass orders their accesses by an external dependency.
+//!
+//! # Rooms
+//!
+//! The rooms of the framework have doors in one direction only: [`scene`] and [`gpu`] know nobody, [`model`] and [`stage`]
+//! know those, and the application around a sample knows all of them.
+
+#![deny(missing_docs)]
 
 mod app;
 pub mod camera;

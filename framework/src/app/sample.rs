@@ -13,11 +13,6 @@ use crate::scene::Scene;
 use crate::stage::Setting;
 
 /// A program that shows one technique. `main` hands it to [`run`](crate::run).
-///
-/// The life of a frame: the framework waits until the GPU has ended the last frame of the same
-/// [index](Frame::index), acquires an image, calls [`update`](Sample::update) and then [`record`](Sample::record) with a
-/// command buffer that is being recorded. The sample's last render pass leaves the target in
-/// `COLOR_ATTACHMENT_OPTIMAL`; the framework moves it on to where it is presented or read back, and submits.
 pub trait Sample: Sized {
     /// The sample's own options. `()` where it has none.
     type Parameters: clap::Args;

@@ -313,11 +313,7 @@ fn suitable_queue_family(
         }
         let presents = match surface {
             None => true,
-            // SAFETY: physical device, family and surface are valid and of one instance.
-            Some(surface) => {
-                unsafe { surface.loader().get_physical_device_surface_support(device.handle, family, surface.handle()) }
-                    .context("vkGetPhysicalDeviceSurfaceSupportKHR failed")?
-            }
+            Some(surface) => surface.can_be_presented_to_by(device.handle, family)?,
         };
         if presents {
             return Ok(Ok(family));

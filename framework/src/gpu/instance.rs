@@ -238,6 +238,13 @@ impl Surface {
         self.handle
     }
 
+    /// Whether a GPU of the same instance can present to it from a queue family.
+    pub(super) fn can_be_presented_to_by(&self, device: vk::PhysicalDevice, family: u32) -> Result<bool> {
+        // SAFETY: device and family are the caller's word; the surface is alive.
+        unsafe { self.loader.get_physical_device_surface_support(device, family, self.handle) }
+            .context("vkGetPhysicalDeviceSurfaceSupportKHR failed")
+    }
+
     /// The functions of `VK_KHR_surface`.
     pub fn loader(&self) -> &khr::surface::Instance {
         &self.loader
