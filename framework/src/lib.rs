@@ -5,10 +5,10 @@
 //!
 //! # The life of a frame
 //!
-//! 1. The framework waits for the fence of the frame in flight that is to be used again: the GPU has ended it, so what it
+//! 1. [`Sample::update`] moves the simulation on. It touches nothing that the GPU may be reading.
+//! 2. The framework waits for the fence of the frame in flight that is to be used again: the GPU has ended it, so what it
 //!    used may be written.
-//! 2. It acquires an image; a swapchain that no longer fits is made anew first, and [`Sample::resize`] called.
-//! 3. [`Sample::update`] moves the simulation on.
+//! 3. It acquires an image; a swapchain that no longer fits is made anew first, and [`Sample::resize`] called.
 //! 4. [`Sample::record`] gets a [`Frame`]: a command buffer that is being recorded, the frame's index, the image's, the
 //!    size and the camera. The sample begins its render passes, binds, draws, and leaves the image of [`Target::views`]
 //!    in `COLOR_ATTACHMENT_OPTIMAL`.
