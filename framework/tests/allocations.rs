@@ -1,8 +1,6 @@
 //! Posing a model allocates nothing: it happens for every frame.
 
-use ashwright::scene::{
-    Animation, Channel, Interpolation, Node, Pose, Scene, Skin, Transform, Values,
-};
+use ashwright::scene::{Animation, Channel, Interpolation, Node, Pose, Scene, Skin, Transform, Values};
 use glam::{Mat4, Quat, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -36,39 +34,18 @@ fn chain(joints: usize) -> Scene {
     let node = |index: usize| Node {
         name: None,
         parent: index.checked_sub(1),
-        children: if index + 1 < joints {
-            vec![index + 1]
-        } else {
-            Vec::new()
-        },
-        local: Transform::Trs {
-            translation: Vec3::Y,
-            rotation: Quat::IDENTITY,
-            scale: Vec3::ONE,
-        },
+        children: if index + 1 < joints { vec![index + 1] } else { Vec::new() },
+        local: Transform::Trs { translation: Vec3::Y, rotation: Quat::IDENTITY, scale: Vec3::ONE },
         mesh: None,
         skin: None,
         in_scene: true,
     };
-    let channel = |node, interpolation, values| Channel {
-        node,
-        times: vec![0.0, 1.0],
-        interpolation,
-        values,
-    };
+    let channel = |node, interpolation, values| Channel { node, times: vec![0.0, 1.0], interpolation, values };
     let channels = (0..joints).flat_map(|node| {
         [
-            channel(
-                node,
-                Interpolation::Linear,
-                Values::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(1.0)]),
-            ),
+            channel(node, Interpolation::Linear, Values::Rotation(vec![Quat::IDENTITY, Quat::from_rotation_x(1.0)])),
             channel(node, Interpolation::Step, Values::Scale(vec![Vec3::ONE; 2])),
-            channel(
-                node,
-                Interpolation::CubicSpline,
-                Values::Translation(vec![Vec3::Y; 6]),
-            ),
+            channel(node, Interpolation::CubicSpline, Values::Translation(vec![Vec3::Y; 6])),
         ]
     });
     let channels = channels.collect();
@@ -80,11 +57,7 @@ fn chain(joints: usize) -> Scene {
             joints: (0..joints).collect(),
             inverse_bind_matrices: vec![Mat4::IDENTITY; joints],
         }],
-        animations: vec![Animation {
-            name: None,
-            channels,
-            duration: 1.0,
-        }],
+        animations: vec![Animation { name: None, channels, duration: 1.0 }],
         ..Scene::default()
     }
 }
@@ -101,9 +74,7 @@ fn a_pose_allocates_nothing() {
     for frame in 0..10 {
         let time = frame as f32 / 10.0;
         pose.evaluate(&scene, &[(0, time), (0, 1.0 - time)]);
-        sum += pose
-            .joint_matrices(&scene.skins[0])
-            .fold(Mat4::ZERO, |sum, matrix| sum + matrix);
+        sum += pose.joint_matrices(&scene.skins[0]).fold(Mat4::ZERO, |sum, matrix| sum + matrix);
     }
     assert_eq!(ALLOCATIONS.get(), before);
     assert!(sum.is_finite() && sum != Mat4::ZERO);

@@ -44,7 +44,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("hostile/mode_99.gltf", "/meshes/0/primitives/0/mode: "),
     ("hostile/negative_count.gltf", "/accessors/0/count: is integer `-3`"),
     ("hostile/path_absolute.gltf", "/buffers/0/uri: \"/etc/passwd\" is an absolute path"),
-    ("hostile/png_bomb_header.gltf", "/images/0: cannot be decoded"),
+    ("hostile/png_bomb_header.gltf", "/images/0: its 65535 x 65535 pixels are too many"),
     ("hostile/png_truncated.gltf", "/images/0: cannot be decoded"),
     ("hostile/pos_nan.gltf", "/attributes/POSITION: a position is not finite"),
     ("hostile/random.glb", "is not glTF"),
@@ -98,11 +98,7 @@ fn invalid_files_are_refused_or_shown() {
             Ok(scene) => scene.warnings.join("\n"),
             Err(error) => error.to_string(),
         };
-        println!(
-            "{file} ({}): {}: {told}",
-            columns[4],
-            if result.is_ok() { "loaded" } else { "refused" }
-        );
+        println!("{file} ({}): {}: {told}", columns[4], if result.is_ok() { "loaded" } else { "refused" });
         let is_expected = match expect {
             "reject" => result.is_err(),
             "load" => result.is_ok(),
@@ -112,9 +108,7 @@ fn invalid_files_are_refused_or_shown() {
             failures.push(format!("{file}: {expect} is expected"));
         }
         if result.is_err() && (told.contains('\n') || !told.contains(file)) {
-            failures.push(format!(
-                "{file}: the error is not a line with the file's name: {told}"
-            ));
+            failures.push(format!("{file}: the error is not a line with the file's name: {told}"));
         }
         if let Some((_, text)) = MESSAGES.iter().find(|(of, _)| *of == file)
             && !told.contains(text)
@@ -155,24 +149,15 @@ fn model_of(folder: &Path, name: &str) -> PathBuf {
     let (condition, file) = name.split_once('-').unwrap_or((name, "model"));
     let files_in = |folder: &Path| {
         let entries = std::fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().path())
-            .collect::<Vec<_>>()
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
     };
-    let is_of_condition = |path: &&PathBuf| {
-        path.file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .starts_with(&format!("{condition}-"))
-    };
+    let is_of_condition =
+        |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{condition}-"));
     let folders = files_in(folder);
     let files = files_in(folders.iter().find(is_of_condition).unwrap());
     let is_model = |path: &PathBuf| {
         path.file_stem().is_some_and(|stem| stem == file)
-            && path
-                .extension()
-                .is_some_and(|extension| extension == "gltf" || extension == "glb")
+            && path.extension().is_some_and(|extension| extension == "gltf" || extension == "glb")
     };
     files.into_iter().find(is_model).unwrap()
 }
@@ -180,31 +165,19 @@ fn model_of(folder: &Path, name: &str) -> PathBuf {
 fn compare_all(name: &str, scene: &Scene, expected: &serde_json::Value) {
     let largest = compare::samples(scene, expected);
     assert!(largest.max() < 1e-4, "{name}: {largest:?}");
-    let durations: Vec<f64> = array(&expected["clipDurations"])
-        .iter()
-        .map(number)
-        .collect();
+    let durations: Vec<f64> = array(&expected["clipDurations"]).iter().map(number).collect();
     assert_eq!(
-        scene
-            .animations
-            .iter()
-            .map(|animation| f64::from(animation.duration))
-            .collect::<Vec<_>>(),
+        scene.animations.iter().map(|animation| f64::from(animation.duration)).collect::<Vec<_>>(),
         durations,
         "{name}"
     );
-    let has_morphs = expected["samples"][0]["morphWeights"]
-        .as_object()
-        .is_some_and(|weights| !weights.is_empty());
+    let has_morphs = expected["samples"][0]["morphWeights"].as_object().is_some_and(|weights| !weights.is_empty());
     if !has_morphs {
         compare_bounds(name, scene, array(&expected["bounds"]));
     }
     for (image, side) in scene.images.iter().zip(["left", "right"]) {
         if let Some(pixel) = expected["expected"]["pixels"][side].as_array() {
-            let pixel: Vec<u8> = pixel
-                .iter()
-                .map(|channel| channel.as_u64().unwrap() as u8)
-                .collect();
+            let pixel: Vec<u8> = pixel.iter().map(|channel| channel.as_u64().unwrap() as u8).collect();
             assert_eq!(image.pixels[..3], pixel, "{name}, {side}");
         }
     }
@@ -213,17 +186,12 @@ fn compare_all(name: &str, scene: &Scene, expected: &serde_json::Value) {
 fn compare_bounds(name: &str, scene: &Scene, expected: &[serde_json::Value]) {
     let mut pose = Pose::new(scene);
     for bounds in expected {
-        let clip = bounds["animation"]
-            .as_u64()
-            .map(|animation| (animation as usize, number(&bounds["time"]) as f32));
+        let clip = bounds["animation"].as_u64().map(|animation| (animation as usize, number(&bounds["time"]) as f32));
         pose.evaluate(scene, clip.as_slice());
         let found = pose.bounds(scene).unwrap();
         for (found, expected) in [(found.min, &bounds["min"]), (found.max, &bounds["max"])] {
             for (found, expected) in found.to_array().into_iter().zip(array(expected)) {
-                assert!(
-                    (f64::from(found) - number(expected)).abs() < 1e-4,
-                    "{name}: {found} is not {expected}"
-                );
+                assert!((f64::from(found) - number(expected)).abs() < 1e-4, "{name}: {found} is not {expected}");
             }
         }
     }
@@ -267,10 +235,7 @@ fn pose_at_many_times(scene: &Scene) {
         }
     }
     for (index, node) in scene.nodes.iter().enumerate() {
-        for primitive in 0..node
-            .mesh
-            .map_or(0, |mesh| scene.meshes[mesh].primitives.len())
-        {
+        for primitive in 0..node.mesh.map_or(0, |mesh| scene.meshes[mesh].primitives.len()) {
             let (_, normals) = pose.vertices(scene, index, primitive);
             assert!(normals.iter().all(|normal| normal.is_normalized()));
         }
@@ -280,36 +245,19 @@ fn pose_at_many_times(scene: &Scene) {
 
 /// Whether products of some such transforms are finite.
 fn is_moderate(local: Transform) -> bool {
-    local
-        .matrix()
-        .to_cols_array()
-        .iter()
-        .all(|element| element.abs() < 1e6)
+    local.matrix().to_cols_array().iter().all(|element| element.abs() < 1e6)
 }
 
 /// What the documentation of a scene promises to who uses it without looking.
 fn check_promises(scene: &Scene) {
     let mut seen = vec![false; scene.nodes.len()];
     for &node in &scene.node_order {
-        assert!(
-            scene.nodes[node].parent.is_none_or(|parent| seen[parent]),
-            "a parent comes after its child"
-        );
-        assert!(
-            !std::mem::replace(&mut seen[node], true),
-            "a node comes twice"
-        );
+        assert!(scene.nodes[node].parent.is_none_or(|parent| seen[parent]), "a parent comes after its child");
+        assert!(!std::mem::replace(&mut seen[node], true), "a node comes twice");
     }
-    assert!(
-        seen.iter().all(|&seen| seen),
-        "a node is missing from the order"
-    );
+    assert!(seen.iter().all(|&seen| seen), "a node is missing from the order");
     for (index, node) in scene.nodes.iter().enumerate() {
-        assert!(
-            node.children
-                .iter()
-                .all(|&child| scene.nodes[child].parent == Some(index))
-        );
+        assert!(node.children.iter().all(|&child| scene.nodes[child].parent == Some(index)));
         assert!(node.mesh.is_none_or(|mesh| mesh < scene.meshes.len()));
         assert!(node.skin.is_none_or(|skin| skin < scene.skins.len()));
         assert!(node.local.matrix().is_finite());
@@ -322,75 +270,39 @@ fn check_promises(scene: &Scene) {
         assert_eq!(skin.joints.len(), skin.inverse_bind_matrices.len());
         assert!(skin.joints.iter().all(|&joint| joint < scene.nodes.len()));
     }
-    for info in scene
-        .materials
-        .iter()
-        .filter_map(|material| material.base_color_texture)
-    {
+    for info in scene.materials.iter().filter_map(|material| material.base_color_texture) {
         assert!(info.texture < scene.textures.len() && info.tex_coord < 2);
     }
     for texture in &scene.textures {
         assert!(texture.image.is_none_or(|image| image < scene.images.len()));
     }
     for image in &scene.images {
-        assert_eq!(
-            image.pixels.len() as u64,
-            4 * u64::from(image.size.0) * u64::from(image.size.1)
-        );
+        assert_eq!(image.pixels.len() as u64, 4 * u64::from(image.size.0) * u64::from(image.size.1));
     }
-    assert!(
-        scene
-            .warnings
-            .iter()
-            .all(|warning| !warning.contains('\n') && warning.starts_with('/'))
-    );
+    assert!(scene.warnings.iter().all(|warning| !warning.contains('\n') && warning.starts_with('/')));
 }
 
 fn check_primitive(scene: &Scene, primitive: &ashwright::scene::Primitive) {
     let count = primitive.positions.len();
-    assert!(
-        primitive
-            .indices
-            .iter()
-            .all(|&index| (index as usize) < count)
-    );
-    assert!(
-        primitive
-            .positions
-            .iter()
-            .all(|position| position.is_finite())
-    );
+    assert!(primitive.indices.iter().all(|&index| (index as usize) < count));
+    assert!(primitive.positions.iter().all(|position| position.is_finite()));
     assert!(primitive.normals.is_empty() || primitive.normals.len() == count);
-    assert!(
-        primitive
-            .normals
-            .iter()
-            .all(|normal| normal.is_normalized())
-    );
-    assert!(
-        primitive
-            .tex_coords
-            .iter()
-            .all(|coords| coords.is_empty() || coords.len() == count)
-    );
+    assert!(primitive.normals.iter().all(|normal| normal.is_normalized()));
+    assert!(primitive.tex_coords.iter().all(|coords| coords.is_empty() || coords.len() == count));
     assert!(primitive.source_vertices.is_empty() || primitive.source_vertices.len() == count);
     assert!(primitive.material < scene.materials.len());
     let Some(influences) = &primitive.influences else {
         return;
     };
     assert!(
-        influences.joints.len() == count * influences.per_vertex
-            && influences.weights.len() == influences.joints.len()
+        influences.joints.len() == count * influences.per_vertex && influences.weights.len() == influences.joints.len()
     );
     for n in [influences.per_vertex, 4, 8] {
         let (joints, weights) = influences.largest(n);
         assert_eq!((joints.len(), weights.len()), (count * n, count * n));
         for weights in weights.chunks_exact(n) {
             assert!(weights.iter().all(|&weight| weight >= 0.0), "{weights:?}");
-            assert!(
-                (weights.iter().sum::<f32>() - 1.0).abs() < 1e-5,
-                "{weights:?}"
-            );
+            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{weights:?}");
         }
     }
 }

@@ -37,10 +37,7 @@ fn poses_agree_with_the_oracle() {
         for warning in &scene.warnings {
             println!("{model}: {warning}");
         }
-        let largest = compare::samples(
-            &scene,
-            &compare::read_json(&corpus.join("oracle").join(columns[1])),
-        );
+        let largest = compare::samples(&scene, &compare::read_json(&corpus.join("oracle").join(columns[1])));
         if largest.max() > TOLERANCE.max(4.0 * norm_error) {
             failures.push(format!("{model}: {largest:?}"));
         }
@@ -49,12 +46,7 @@ fn poses_agree_with_the_oracle() {
         }
         compared += 1;
     }
-    println!(
-        "{compared} models compared; largest differences of those with unit rotation keys: {total:?}"
-    );
+    println!("{compared} models compared; largest differences of those with unit rotation keys: {total:?}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(
-        compared > 100 && total.vertices > 1000,
-        "few models were compared: {compared}"
-    );
+    assert!(compared > 100 && total.vertices > 1000, "few models were compared: {compared}");
 }

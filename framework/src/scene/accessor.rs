@@ -10,12 +10,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 /// Resolves an index into an array of the file that has `len` elements.
-pub(super) fn resolve<T>(
-    at: &str,
-    index: Index<T>,
-    array: &str,
-    len: usize,
-) -> Result<usize, Problem> {
+pub(super) fn resolve<T>(at: &str, index: Index<T>, array: &str, len: usize) -> Result<usize, Problem> {
     match index.value() {
         value if value < len => Ok(value),
         value => Err(dangling(at, value, array, len)),
@@ -24,10 +19,7 @@ pub(super) fn resolve<T>(
 
 /// The error of an index to nothing.
 pub(super) fn dangling(at: &str, index: usize, array: &str, len: usize) -> Problem {
-    broken(
-        at,
-        format!("refers to /{array}/{index}, but that array has length {len}"),
-    )
+    broken(at, format!("refers to /{array}/{index}, but that array has length {len}"))
 }
 
 /// The bytes of all buffers, and what the file says about them.
@@ -39,19 +31,12 @@ pub(super) struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// Reads all buffers and checks that every buffer view and accessor lies within its buffer.
-    pub(super) fn load(
-        root: &'a Root,
-        bin: Option<&'a [u8]>,
-        folder: &Path,
-    ) -> Result<Self, Problem> {
+    pub(super) fn load(root: &'a Root, bin: Option<&'a [u8]>, folder: &Path) -> Result<Self, Problem> {
         let data = root.buffers.iter().enumerate().map(|(index, buffer)| {
             // Only the first buffer can be the GLB's chunk.
             load_buffer(index, buffer, bin.filter(|_| index == 0), folder)
         });
-        let buffers = Buffers {
-            root,
-            data: data.collect::<Result<_, _>>()?,
-        };
+        let buffers = Buffers { root, data: data.collect::<Result<_, _>>()? };
         for view in 0..root.buffer_views.len() {
             buffers.check_view(view)?;
         }
@@ -63,22 +48,13 @@ impl<'a> Buffers<'a> {
 
     /// How many bytes the file has in its buffers.
     fn len(&self) -> u64 {
-        self.data
-            .iter()
-            .flatten()
-            .map(|data| data.len() as u64)
-            .sum()
+        self.data.iter().flatten().map(|data| data.len() as u64).sum()
     }
 
     fn check_view(&self, index: usize) -> Result<(), Problem> {
         let at = format!("/bufferViews/{index}");
         let view = &self.root.buffer_views[index];
-        let buffer = resolve(
-            &format!("{at}/buffer"),
-            view.buffer,
-            "buffers",
-            self.root.buffers.len(),
-        )?;
+        let buffer = resolve(&format!("{at}/buffer"), view.buffer, "buffers", self.root.buffers.len())?;
         let size = self.root.buffers[buffer].byte_length.0;
         let offset = view.byte_offset.unwrap_or_default().0;
         match offset.checked_add(view.byte_length.0) {
@@ -97,10 +73,7 @@ impl<'a> Buffers<'a> {
         let (Checked::Valid(GenericComponentType(component)), Checked::Valid(type_)) =
             (accessor.component_type, accessor.type_)
         else {
-            return Err(broken(
-                at,
-                "its type or componentType is none that glTF knows",
-            ));
+            return Err(broken(at, "its type or componentType is none that glTF knows"));
         };
         let size = component.size() * type_.multiplicity();
         let offset = accessor.byte_offset.unwrap_or_default().0;
@@ -108,12 +81,8 @@ impl<'a> Buffers<'a> {
             self.check_range(at, view, offset, accessor.count.0, size)?;
         }
         if let Some(sparse) = &accessor.sparse {
-            let Checked::Valid(IndexComponentType(component)) = sparse.indices.component_type
-            else {
-                return Err(broken(
-                    format!("{at}/sparse/indices"),
-                    "its componentType is not an unsigned integer",
-                ));
+            let Checked::Valid(IndexComponentType(component)) = sparse.indices.component_type else {
+                return Err(broken(format!("{at}/sparse/indices"), "its componentType is not an unsigned integer"));
             };
             let (indices, values) = (&sparse.indices, &sparse.values);
             let (count, index_size) = (sparse.count.0, component.size());
@@ -124,13 +93,7 @@ impl<'a> Buffers<'a> {
                 count,
                 index_size,
             )?;
-            self.check_range(
-                &format!("{at}/sparse/values"),
-                values.buffer_view,
-                values.byte_offset.0,
-                count,
-                size,
-            )?;
+            self.check_range(&format!("{at}/sparse/values"), values.buffer_view, values.byte_offset.0, count, size)?;
         }
         Ok(())
     }
@@ -144,19 +107,12 @@ impl<'a> Buffers<'a> {
         count: u64,
         size: usize,
     ) -> Result<(), Problem> {
-        let index = resolve(
-            &format!("{at}/bufferView"),
-            view,
-            "bufferViews",
-            self.root.buffer_views.len(),
-        )?;
+        let index = resolve(&format!("{at}/bufferView"), view, "bufferViews", self.root.buffer_views.len())?;
         let stride = self.stride(index, size);
         if stride < size {
             return Err(broken(
                 at,
-                format!(
-                    "its elements of {size} bytes overlap in /bufferViews/{index}, whose byteStride is {stride}"
-                ),
+                format!("its elements of {size} bytes overlap in /bufferViews/{index}, whose byteStride is {stride}"),
             ));
         }
         let length = self.root.buffer_views[index].byte_length.0;
@@ -180,11 +136,7 @@ impl<'a> Buffers<'a> {
 
     /// The distance between elements in a view. A stride of 0, which is not legal, is taken as none.
     fn stride(&self, view: usize, size: usize) -> usize {
-        self.root.buffer_views[view]
-            .byte_stride
-            .map(|stride| stride.0)
-            .filter(|&stride| stride > 0)
-            .unwrap_or(size)
+        self.root.buffer_views[view].byte_stride.map(|stride| stride.0).filter(|&stride| stride > 0).unwrap_or(size)
     }
 
     /// The bytes of a buffer view.
@@ -193,10 +145,7 @@ impl<'a> Buffers<'a> {
         let view = &self.root.buffer_views[index];
         let buffer = view.buffer.value();
         let data = self.data[buffer].as_ref().ok_or_else(|| {
-            broken(
-                at,
-                format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"),
-            )
+            broken(at, format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"))
         })?;
         // `load` has checked this range against the buffer's byteLength, and that against its data.
         let start = view.byte_offset.unwrap_or_default().0 as usize;
@@ -215,15 +164,8 @@ impl<'a> Buffers<'a> {
         let bytes = self.view(at, view)?;
         let stride = self.stride(view.value(), size);
         let start = offset as usize;
-        let length = if count == 0 {
-            0
-        } else {
-            (count - 1) * stride + size
-        };
-        Ok(Elements {
-            bytes: &bytes[start..start + length],
-            stride,
-        })
+        let length = if count == 0 { 0 } else { (count - 1) * stride + size };
+        Ok(Elements { bytes: &bytes[start..start + length], stride })
     }
 }
 
@@ -238,18 +180,10 @@ fn load_buffer<'a>(
     let data = match (&buffer.uri, bin) {
         (None, None) => return Ok(None),
         (None, Some(bin)) => Cow::Borrowed(bin),
-        (Some(uri), _) => {
-            Cow::Owned(load_uri(uri, folder, size).map_err(|why| broken(format!("{at}/uri"), why))?)
-        }
+        (Some(uri), _) => Cow::Owned(load_uri(uri, folder, size).map_err(|why| broken(format!("{at}/uri"), why))?),
     };
     if (data.len() as u64) < size {
-        return Err(broken(
-            at,
-            format!(
-                "its byteLength is {size}, but there are only {} bytes",
-                data.len()
-            ),
-        ));
+        return Err(broken(at, format!("its byteLength is {size}, but there are only {} bytes", data.len())));
     }
     Ok(Some(data))
 }
@@ -260,8 +194,7 @@ pub(super) fn load_uri(uri: &str, folder: &Path, limit: u64) -> Result<Vec<u8>, 
         Uri::Data(bytes) => Ok(bytes),
         Uri::File(path) => {
             let path = folder.join(path);
-            file::read(&path, limit)
-                .map_err(|error| format!("{} cannot be read: {error}", path.display()))
+            file::read(&path, limit).map_err(|error| format!("{} cannot be read: {error}", path.display()))
         }
     }
 }
@@ -286,20 +219,20 @@ impl<'a> Accessors<'a> {
     /// `file_size` is that of the model file, which a GLB's buffer is part of.
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, file_size: usize) -> Self {
         let size = buffers.len().saturating_add(file_size as u64);
-        Accessors {
-            root,
-            buffers,
-            budget: Cell::new(size.saturating_mul(GROWTH).saturating_add(FLOOR)),
-        }
+        Accessors { root, buffers, budget: Cell::new(size.saturating_mul(GROWTH).saturating_add(FLOOR)) }
     }
 
     /// Takes the room for `count` values of type `T` off the budget.
     pub(super) fn charge<T>(&self, at: &str, count: u64) -> Result<(), Problem> {
-        let left = count
-            .checked_mul(size_of::<T>() as u64)
-            .and_then(|bytes| self.budget.get().checked_sub(bytes));
+        let left = count.checked_mul(size_of::<T>() as u64).and_then(|bytes| self.budget.get().checked_sub(bytes));
         let left = left.ok_or_else(|| {
-            broken(at, format!("{count} elements here need more memory than {GROWTH} times the file's size and {} MiB in all", FLOOR >> 20))
+            broken(
+                at,
+                format!(
+                    "{count} elements here need more memory than {GROWTH} times the file's size and {} MiB in all",
+                    FLOOR >> 20
+                ),
+            )
         })?;
         self.budget.set(left);
         Ok(())
@@ -312,18 +245,11 @@ impl<'a> Accessors<'a> {
     }
 
     /// The type of an accessor's components.
-    pub(super) fn component_type(
-        &self,
-        at: &str,
-        index: Index<json::Accessor>,
-    ) -> Result<ComponentType, Problem> {
+    pub(super) fn component_type(&self, at: &str, index: Index<json::Accessor>) -> Result<ComponentType, Problem> {
         let index = resolve(at, index, "accessors", self.root.accessors.len())?;
         match self.root.accessors[index].component_type {
             Checked::Valid(GenericComponentType(component)) => Ok(component),
-            Checked::Invalid => Err(broken(
-                format!("/accessors/{index}"),
-                "its componentType is none that glTF knows",
-            )),
+            Checked::Invalid => Err(broken(format!("/accessors/{index}"), "its componentType is none that glTF knows")),
         }
     }
 
@@ -336,46 +262,26 @@ impl<'a> Accessors<'a> {
         type_: Type,
         convert: impl Fn([f32; N]) -> T + Copy,
     ) -> Result<Vec<T>, Problem> {
-        self.read(
-            at,
-            index,
-            type_,
-            convert([0.0; N]),
-            |elements, component, normalized| {
-                Ok(match (component, normalized) {
-                    (ComponentType::F32, _) => elements.collect(f32::from_le_bytes, convert),
-                    (ComponentType::I8, true) => elements
-                        .collect(|[byte]| (f32::from(byte as i8) / 127.0).max(-1.0), convert),
-                    (ComponentType::U8, true) => {
-                        elements.collect(|[byte]| f32::from(byte) / 255.0, convert)
-                    }
-                    (ComponentType::I16, true) => elements.collect(
-                        |b| (f32::from(i16::from_le_bytes(b)) / 32767.0).max(-1.0),
-                        convert,
-                    ),
-                    (ComponentType::U16, true) => {
-                        elements.collect(|b| f32::from(u16::from_le_bytes(b)) / 65535.0, convert)
-                    }
-                    (ComponentType::I8, false) => {
-                        elements.collect(|[byte]| f32::from(byte as i8), convert)
-                    }
-                    (ComponentType::U8, false) => {
-                        elements.collect(|[byte]| f32::from(byte), convert)
-                    }
-                    (ComponentType::I16, false) => {
-                        elements.collect(|b| f32::from(i16::from_le_bytes(b)), convert)
-                    }
-                    (ComponentType::U16, false) => {
-                        elements.collect(|b| f32::from(u16::from_le_bytes(b)), convert)
-                    }
-                    (ComponentType::U32, _) => {
-                        return Err(
-                            "has 32-bit integers, and floats or smaller integers are needed",
-                        );
-                    }
-                })
-            },
-        )
+        self.read(at, index, type_, convert([0.0; N]), |elements, component, normalized| {
+            Ok(match (component, normalized) {
+                (ComponentType::F32, _) => elements.collect(f32::from_le_bytes, convert),
+                (ComponentType::I8, true) => {
+                    elements.collect(|[byte]| (f32::from(byte as i8) / 127.0).max(-1.0), convert)
+                }
+                (ComponentType::U8, true) => elements.collect(|[byte]| f32::from(byte) / 255.0, convert),
+                (ComponentType::I16, true) => {
+                    elements.collect(|b| (f32::from(i16::from_le_bytes(b)) / 32767.0).max(-1.0), convert)
+                }
+                (ComponentType::U16, true) => elements.collect(|b| f32::from(u16::from_le_bytes(b)) / 65535.0, convert),
+                (ComponentType::I8, false) => elements.collect(|[byte]| f32::from(byte as i8), convert),
+                (ComponentType::U8, false) => elements.collect(|[byte]| f32::from(byte), convert),
+                (ComponentType::I16, false) => elements.collect(|b| f32::from(i16::from_le_bytes(b)), convert),
+                (ComponentType::U16, false) => elements.collect(|b| f32::from(u16::from_le_bytes(b)), convert),
+                (ComponentType::U32, _) => {
+                    return Err("has 32-bit integers, and floats or smaller integers are needed");
+                }
+            })
+        })
     }
 
     /// Reads an accessor of unsigned integers. `at` is where it is used.
@@ -386,17 +292,9 @@ impl<'a> Accessors<'a> {
         type_: Type,
         convert: impl Fn([u32; N]) -> T + Copy,
     ) -> Result<Vec<T>, Problem> {
-        self.read(
-            at,
-            index,
-            type_,
-            convert([0; N]),
-            |elements, component, _| {
-                elements
-                    .unsigned(component, convert)
-                    .ok_or("has components that are not unsigned integers")
-            },
-        )
+        self.read(at, index, type_, convert([0; N]), |elements, component, _| {
+            elements.unsigned(component, convert).ok_or("has components that are not unsigned integers")
+        })
     }
 
     fn read<T: Clone>(
@@ -412,24 +310,14 @@ impl<'a> Accessors<'a> {
         let component = self.component_type(at, Index::new(index as u32))?;
         let refuse = |why: &str| broken(at, format!("{path} {why}"));
         if accessor.type_ != Checked::Valid(type_) {
-            return Err(refuse(&format!(
-                "has another type than the {type_:?} that is needed"
-            )));
+            return Err(refuse(&format!("has another type than the {type_:?} that is needed")));
         }
         self.charge::<T>(&path, accessor.count.0)?;
-        let (count, size) = (
-            accessor.count.0 as usize,
-            component.size() * type_.multiplicity(),
-        );
+        let (count, size) = (accessor.count.0 as usize, component.size() * type_.multiplicity());
         let mut values = match accessor.buffer_view {
             Some(view) => {
-                let elements = self.buffers.elements(
-                    &path,
-                    view,
-                    accessor.byte_offset.unwrap_or_default().0,
-                    count,
-                    size,
-                )?;
+                let elements =
+                    self.buffers.elements(&path, view, accessor.byte_offset.unwrap_or_default().0, count, size)?;
                 decode(elements, component, accessor.normalized).map_err(refuse)?
             }
             None => vec![zero; count],
@@ -447,21 +335,14 @@ impl<'a> Accessors<'a> {
             let replacements = decode(elements, component, accessor.normalized).map_err(refuse)?;
             for (index, replacement) in indices.into_iter().zip(replacements) {
                 *values.get_mut(index as usize).ok_or_else(|| {
-                    broken(
-                        format!("{path}/sparse/indices"),
-                        format!("index {index} is not below the count of {count}"),
-                    )
+                    broken(format!("{path}/sparse/indices"), format!("index {index} is not below the count of {count}"))
                 })? = replacement;
             }
         }
         Ok(values)
     }
 
-    fn sparse_indices(
-        &self,
-        path: &str,
-        sparse: &json::accessor::sparse::Sparse,
-    ) -> Result<Vec<u32>, Problem> {
+    fn sparse_indices(&self, path: &str, sparse: &json::accessor::sparse::Sparse) -> Result<Vec<u32>, Problem> {
         let at = format!("{path}/sparse/indices");
         let not_unsigned = || broken(&at, "its componentType is not an unsigned integer");
         let Checked::Valid(IndexComponentType(component)) = sparse.indices.component_type else {
@@ -469,12 +350,8 @@ impl<'a> Accessors<'a> {
         };
         self.charge::<u32>(&at, sparse.count.0)?;
         let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
-        let elements =
-            self.buffers
-                .elements(&at, view, offset, sparse.count.0 as usize, component.size())?;
-        elements
-            .unsigned(component, |[index]: [u32; 1]| index)
-            .ok_or_else(not_unsigned)
+        let elements = self.buffers.elements(&at, view, offset, sparse.count.0 as usize, component.size())?;
+        elements.unsigned(component, |[index]: [u32; 1]| index).ok_or_else(not_unsigned)
     }
 }
 
@@ -493,10 +370,7 @@ impl Elements<'_> {
     ) -> Vec<T> {
         if self.stride == S * N {
             let elements = self.bytes.as_chunks::<S>().0.as_chunks::<N>().0;
-            return elements
-                .iter()
-                .map(|element| convert(element.map(&component)))
-                .collect();
+            return elements.iter().map(|element| convert(element.map(&component))).collect();
         }
         let element = |bytes: &[u8]| {
             let components = bytes.as_chunks::<S>().0;
@@ -505,11 +379,7 @@ impl Elements<'_> {
         self.bytes.chunks(self.stride).map(element).collect()
     }
 
-    fn unsigned<const N: usize, T>(
-        &self,
-        component: ComponentType,
-        convert: impl Fn([u32; N]) -> T,
-    ) -> Option<Vec<T>> {
+    fn unsigned<const N: usize, T>(&self, component: ComponentType, convert: impl Fn([u32; N]) -> T) -> Option<Vec<T>> {
         match component {
             ComponentType::U8 => Some(self.collect(|[byte]| u32::from(byte), convert)),
             ComponentType::U16 => Some(self.collect(|b| u32::from(u16::from_le_bytes(b)), convert)),

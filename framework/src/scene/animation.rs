@@ -54,35 +54,22 @@ enum Place {
     /// On, before the first or after the last key: that key's value.
     Key(usize),
     /// After `key` and before the next one: what part of the `interval` (in seconds) between them is over.
-    Between {
-        key: usize,
-        part: f32,
-        interval: f32,
-    },
+    Between { key: usize, part: f32, interval: f32 },
 }
 
 impl Channel {
     /// Sets this channel's property of `local` as it is at `time` (seconds). Before the first and after the
     /// last key it is that key's value. A matrix stays as it is.
     pub fn apply(&self, time: f32, local: &mut Transform) {
-        let Transform::Trs {
-            translation,
-            rotation,
-            scale,
-        } = local
-        else {
+        let Transform::Trs { translation, rotation, scale } = local else {
             return;
         };
         // Values at the end of the range of floats can overflow on their way.
         match &self.values {
-            Values::Translation(values) => {
-                set_finite(translation, self.sample(values, time, Vec3::lerp))
-            }
+            Values::Translation(values) => set_finite(translation, self.sample(values, time, Vec3::lerp)),
             Values::Scale(values) => set_finite(scale, self.sample(values, time, Vec3::lerp)),
             // A spline can pass through zero, where there is no rotation to be had.
-            Values::Rotation(values) => {
-                *rotation = unit(self.sample(values, time, slerp)).unwrap_or(*rotation)
-            }
+            Values::Rotation(values) => *rotation = unit(self.sample(values, time, slerp)).unwrap_or(*rotation),
         }
     }
 
@@ -92,27 +79,11 @@ impl Channel {
     {
         match (self.interpolation, self.place(time)) {
             (Interpolation::CubicSpline, Place::Key(key)) => values[3 * key + 1],
-            (
-                Interpolation::CubicSpline,
-                Place::Between {
-                    key,
-                    part,
-                    interval,
-                },
-            ) => {
+            (Interpolation::CubicSpline, Place::Between { key, part, interval }) => {
                 let key = 3 * key;
-                cubic_spline(
-                    part,
-                    interval,
-                    values[key + 1],
-                    values[key + 2],
-                    values[key + 3],
-                    values[key + 4],
-                )
+                cubic_spline(part, interval, values[key + 1], values[key + 2], values[key + 3], values[key + 4])
             }
-            (Interpolation::Linear, Place::Between { key, part, .. }) => {
-                linear(values[key], values[key + 1], part)
-            }
+            (Interpolation::Linear, Place::Between { key, part, .. }) => linear(values[key], values[key + 1], part),
             (_, Place::Key(key) | Place::Between { key, .. }) => values[key],
         }
     }
@@ -127,11 +98,7 @@ impl Channel {
         if start == time {
             return Place::Key(next - 1);
         }
-        Place::Between {
-            key: next - 1,
-            part: (time - start) / (end - start),
-            interval: end - start,
-        }
+        Place::Between { key: next - 1, part: (time - start) / (end - start), interval: end - start }
     }
 }
 
@@ -176,16 +143,11 @@ impl Scene {
     /// The first animation of that name. Names need not be unique: an index tells animations apart.
     #[must_use]
     pub fn animation_named(&self, name: &str) -> Option<usize> {
-        self.animations
-            .iter()
-            .position(|animation| animation.name.as_deref() == Some(name))
+        self.animations.iter().position(|animation| animation.name.as_deref() == Some(name))
     }
 }
 
-pub(super) fn import_animations(
-    context: &Context,
-    nodes: &[Node],
-) -> Result<Vec<Animation>, Problem> {
+pub(super) fn import_animations(context: &Context, nodes: &[Node]) -> Result<Vec<Animation>, Problem> {
     context
         .root
         .animations
@@ -207,47 +169,26 @@ fn import_animation(
         resolve(&format!("{at}/input"), json.input, "accessors", accessors)?;
         resolve(&format!("{at}/output"), json.output, "accessors", accessors)?;
     }
-    let mut animation = Animation {
-        name: json.name.clone(),
-        channels: Vec::new(),
-        duration: 0.0,
-    };
+    let mut animation = Animation { name: json.name.clone(), channels: Vec::new(), duration: 0.0 };
     for (channel, target) in json.channels.iter().enumerate() {
         let at = format!("/animations/{index}/channels/{channel}");
         let sampler = target.sampler.value();
         let Some(json) = json.samplers.get(sampler) else {
             let array = format!("animations/{index}/samplers");
-            return Err(dangling(
-                &format!("{at}/sampler"),
-                sampler,
-                &array,
-                json.samplers.len(),
-            ));
+            return Err(dangling(&format!("{at}/sampler"), sampler, &array, json.samplers.len()));
         };
         let at_sampler = format!("/animations/{index}/samplers/{sampler}");
         let times = import_times(context, &at_sampler, json)?;
         animation.duration = times.last().copied().unwrap_or(0.0).max(animation.duration);
-        animation.channels.extend(import_channel(
-            context,
-            (&at, &target.target),
-            (&at_sampler, json),
-            times,
-            nodes,
-        )?);
+        animation.channels.extend(import_channel(context, (&at, &target.target), (&at_sampler, json), times, nodes)?);
     }
     Ok(animation)
 }
 
 /// Key times, made finite and sorted.
-fn import_times(
-    context: &Context,
-    at: &str,
-    json: &json::animation::Sampler,
-) -> Result<Vec<f32>, Problem> {
+fn import_times(context: &Context, at: &str, json: &json::animation::Sampler) -> Result<Vec<f32>, Problem> {
     let at = format!("{at}/input");
-    let mut times = context
-        .accessors
-        .floats(&at, json.input, Type::Scalar, |[time]| time)?;
+    let mut times = context.accessors.floats(&at, json.input, Type::Scalar, |[time]| time)?;
     let (mut bad, mut equal, mut last) = (0, 0, f32::MIN);
     for (index, time) in times.iter_mut().enumerate() {
         if !time.is_finite() || *time < last {
@@ -258,16 +199,8 @@ fn import_times(
         }
         last = *time;
     }
-    context.warnings.add_count(
-        bad,
-        &at,
-        "a key time is not finite or less than the one before, whose time is used",
-    );
-    context.warnings.add_count(
-        equal,
-        &at,
-        "a key has the same time as the one before, which is skipped",
-    );
+    context.warnings.add_count(bad, &at, "a key time is not finite or less than the one before, whose time is used");
+    context.warnings.add_count(equal, &at, "a key has the same time as the one before, which is skipped");
     Ok(times)
 }
 
@@ -284,10 +217,7 @@ fn import_channel(
         Ok(None)
     };
     let Checked::Valid(property) = target.path else {
-        return warn(
-            format!("{at}/target/path"),
-            "is not a property that glTF knows; the channel is ignored",
-        );
+        return warn(format!("{at}/target/path"), "is not a property that glTF knows; the channel is ignored");
     };
     // A channel without a node is for extensions.
     let Some(node) = given(target.node) else {
@@ -298,57 +228,30 @@ fn import_channel(
         return Ok(None);
     }
     if matches!(nodes[node].local, Transform::Matrix(_)) {
-        return warn(
-            format!("{at}/target/node"),
-            "a node with a matrix cannot be animated; the channel is ignored",
-        );
+        return warn(format!("{at}/target/node"), "a node with a matrix cannot be animated; the channel is ignored");
     }
     if times.is_empty() {
-        return warn(
-            format!("{at_sampler}/input"),
-            "has no keys; the channel is ignored",
-        );
+        return warn(format!("{at_sampler}/input"), "has no keys; the channel is ignored");
     }
     let interpolation = match sampler.interpolation {
         Checked::Valid(json::animation::Interpolation::Step) => Interpolation::Step,
         Checked::Valid(json::animation::Interpolation::Linear) => Interpolation::Linear,
         Checked::Valid(json::animation::Interpolation::CubicSpline) => Interpolation::CubicSpline,
         Checked::Invalid => {
-            context.warnings.add(
-                format!("{at_sampler}/interpolation"),
-                "is not one that glTF knows; LINEAR is used",
-            );
+            context.warnings.add(format!("{at_sampler}/interpolation"), "is not one that glTF knows; LINEAR is used");
             Interpolation::Linear
         }
     };
     let output = format!("{at_sampler}/output");
     let accessors = &context.accessors;
     let values = match property {
-        Property::Translation => Values::Translation(accessors.floats(
-            &output,
-            sampler.output,
-            Type::Vec3,
-            Vec3::from_array,
-        )?),
-        Property::Scale => Values::Scale(accessors.floats(
-            &output,
-            sampler.output,
-            Type::Vec3,
-            Vec3::from_array,
-        )?),
-        _ => Values::Rotation(accessors.floats(
-            &output,
-            sampler.output,
-            Type::Vec4,
-            Quat::from_array,
-        )?),
+        Property::Translation => {
+            Values::Translation(accessors.floats(&output, sampler.output, Type::Vec3, Vec3::from_array)?)
+        }
+        Property::Scale => Values::Scale(accessors.floats(&output, sampler.output, Type::Vec3, Vec3::from_array)?),
+        _ => Values::Rotation(accessors.floats(&output, sampler.output, Type::Vec4, Quat::from_array)?),
     };
-    let mut channel = Channel {
-        node,
-        times,
-        interpolation,
-        values,
-    };
+    let mut channel = Channel { node, times, interpolation, values };
     check_values(context, &output, &mut channel)?;
     Ok(Some(channel))
 }
@@ -362,24 +265,14 @@ fn check_values(context: &Context, at: &str, channel: &mut Channel) -> Result<()
         Values::Rotation(values) => values.len(),
     };
     if count < needed {
-        return Err(broken(
-            at,
-            format!(
-                "{count} values for {} keys, which need {needed}",
-                channel.times.len()
-            ),
-        ));
+        return Err(broken(at, format!("{count} values for {} keys, which need {needed}", channel.times.len())));
     }
     let bad = match &mut channel.values {
         Values::Translation(values) => replace_vectors(values, Vec3::ZERO),
         Values::Scale(values) => replace_vectors(values, Vec3::ONE),
         Values::Rotation(values) => replace_rotations(values, is_spline),
     };
-    context.warnings.add_count(
-        bad,
-        at,
-        "a value is not finite or not a rotation; that of no motion is used",
-    );
+    context.warnings.add_count(bad, at, "a value is not finite or not a rotation; that of no motion is used");
     Ok(())
 }
 
@@ -398,10 +291,7 @@ fn replace_rotations(values: &mut [Quat], is_spline: bool) -> usize {
     for (index, value) in values.iter_mut().enumerate() {
         let is_tangent = is_spline && index % 3 != 1;
         let (sane, fallback) = match (is_tangent, is_spline) {
-            (true, _) => (
-                value.is_finite().then_some(*value),
-                Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
-            ),
+            (true, _) => (value.is_finite().then_some(*value), Quat::from_xyzw(0.0, 0.0, 0.0, 0.0)),
             (false, true) => (unit(*value).map(|_| *value), Quat::IDENTITY),
             (false, false) => (unit(*value), Quat::IDENTITY),
         };
@@ -417,37 +307,24 @@ mod tests {
     use std::f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4};
 
     fn channel(times: &[f32], interpolation: Interpolation, values: Values) -> Channel {
-        Channel {
-            node: 0,
-            times: times.to_vec(),
-            interpolation,
-            values,
-        }
+        Channel { node: 0, times: times.to_vec(), interpolation, values }
     }
 
     fn translation_at(channel: &Channel, time: f32) -> Vec3 {
         let mut local = REST;
         channel.apply(time, &mut local);
-        let Transform::Trs { translation, .. } = local else {
-            unreachable!()
-        };
+        let Transform::Trs { translation, .. } = local else { unreachable!() };
         translation
     }
 
     fn rotation_at(channel: &Channel, time: f32) -> Quat {
         let mut local = REST;
         channel.apply(time, &mut local);
-        let Transform::Trs { rotation, .. } = local else {
-            unreachable!()
-        };
+        let Transform::Trs { rotation, .. } = local else { unreachable!() };
         rotation
     }
 
-    const REST: Transform = Transform::Trs {
-        translation: Vec3::ZERO,
-        rotation: Quat::IDENTITY,
-        scale: Vec3::ONE,
-    };
+    const REST: Transform = Transform::Trs { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
     fn assert_same_rotation(a: Quat, b: Quat) {
         assert!((a.dot(b).abs() - 1.0).abs() < 1e-6, "{a} is not {b}");
@@ -456,11 +333,8 @@ mod tests {
 
     #[test]
     fn step_holds_the_earlier_key() {
-        let channel = channel(
-            &[1.0, 2.0, 4.0],
-            Interpolation::Step,
-            Values::Translation(vec![Vec3::X, Vec3::Y, Vec3::Z]),
-        );
+        let channel =
+            channel(&[1.0, 2.0, 4.0], Interpolation::Step, Values::Translation(vec![Vec3::X, Vec3::Y, Vec3::Z]));
         for (time, expected) in [
             (-1.0, Vec3::X),
             (1.0, Vec3::X),
@@ -480,10 +354,7 @@ mod tests {
         let channel = channel(&[1.0, 3.0], Interpolation::Linear, values);
         assert_eq!(translation_at(&channel, 1.5), Vec3::new(2.0, 1.0, 0.0));
         assert_eq!(translation_at(&channel, 0.0), Vec3::ZERO);
-        assert_eq!(
-            translation_at(&channel, f32::INFINITY),
-            Vec3::new(8.0, 4.0, 0.0)
-        );
+        assert_eq!(translation_at(&channel, f32::INFINITY), Vec3::new(8.0, 4.0, 0.0));
         assert_eq!(translation_at(&channel, f32::NAN), Vec3::ZERO);
     }
 
@@ -491,14 +362,8 @@ mod tests {
     fn a_spline_has_tangents_scaled_by_the_interval() {
         // Appendix C.5 by hand: interval 2, t = 1/2: v0/2 + 2 * b0/8 + v1/2 - 2 * a1/8
         // with v0 = 1, b0 = 4, a1 = 12, v1 = 3: 0.5 + 1 + 1.5 - 3 = 0. In- and out-tangents at the ends are unused.
-        let values = [100.0, 1.0, 4.0, 12.0, 3.0, 100.0]
-            .map(Vec3::splat)
-            .to_vec();
-        let channel = channel(
-            &[5.0, 7.0],
-            Interpolation::CubicSpline,
-            Values::Translation(values),
-        );
+        let values = [100.0, 1.0, 4.0, 12.0, 3.0, 100.0].map(Vec3::splat).to_vec();
+        let channel = channel(&[5.0, 7.0], Interpolation::CubicSpline, Values::Translation(values));
         assert!(translation_at(&channel, 6.0).abs_diff_eq(Vec3::ZERO, 1e-6));
         // t = 1/4: (2/64 - 3/16 + 1) v0 + 2 (1/64 - 2/16 + 1/4) b0 + (-2/64 + 3/16) v1 + 2 (1/64 - 1/16) a1
         //        = 0.84375 + 1.125 + 0.46875 - 1.125.
@@ -511,16 +376,9 @@ mod tests {
     fn rotations_take_the_shorter_way() {
         let quarter = Quat::from_rotation_y(FRAC_PI_2);
         for end in [quarter, -quarter] {
-            let channel = channel(
-                &[0.0, 1.0],
-                Interpolation::Linear,
-                Values::Rotation(vec![Quat::IDENTITY, end]),
-            );
+            let channel = channel(&[0.0, 1.0], Interpolation::Linear, Values::Rotation(vec![Quat::IDENTITY, end]));
             assert_same_rotation(rotation_at(&channel, 0.5), Quat::from_rotation_y(FRAC_PI_4));
-            assert_same_rotation(
-                rotation_at(&channel, 0.25),
-                Quat::from_rotation_y(FRAC_PI_4 / 2.0),
-            );
+            assert_same_rotation(rotation_at(&channel, 0.25), Quat::from_rotation_y(FRAC_PI_4 / 2.0));
         }
     }
 
@@ -528,10 +386,7 @@ mod tests {
     fn close_rotations_keep_their_difference() {
         for angle in [1e-2, 1e-3, 1e-5] {
             let half = slerp(Quat::IDENTITY, Quat::from_rotation_x(angle), 0.5);
-            assert!(
-                (half.x - angle / 4.0).abs() < 1e-5 * angle,
-                "{half} for {angle}"
-            );
+            assert!((half.x - angle / 4.0).abs() < 1e-5 * angle, "{half} for {angle}");
         }
     }
 
@@ -548,42 +403,24 @@ mod tests {
     #[test]
     fn a_spline_through_zero_is_no_rotation() {
         let zero = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0);
-        let values = Values::Rotation(vec![
-            zero,
-            Quat::IDENTITY,
-            zero,
-            zero,
-            -Quat::IDENTITY,
-            zero,
-        ]);
+        let values = Values::Rotation(vec![zero, Quat::IDENTITY, zero, zero, -Quat::IDENTITY, zero]);
         let channel = channel(&[0.0, 1.0], Interpolation::CubicSpline, values);
         assert_eq!(rotation_at(&channel, 0.5), Quat::IDENTITY);
     }
 
     #[test]
     fn rotations_are_normalized_on_keys_too() {
-        let mut values = vec![
-            Quat::from_xyzw(0.0, 0.0, 2.0, 2.0),
-            Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
-        ];
+        let mut values = vec![Quat::from_xyzw(0.0, 0.0, 2.0, 2.0), Quat::from_xyzw(0.0, 0.0, 0.0, 0.0)];
         assert_eq!(replace_rotations(&mut values, false), 1);
         assert_same_rotation(values[0], Quat::from_rotation_z(FRAC_PI_2));
         assert_eq!(values[1], Quat::IDENTITY);
-        let spline = channel(
-            &[0.0],
-            Interpolation::CubicSpline,
-            Values::Rotation(vec![values[0] * 9.0; 3]),
-        );
+        let spline = channel(&[0.0], Interpolation::CubicSpline, Values::Rotation(vec![values[0] * 9.0; 3]));
         assert_same_rotation(rotation_at(&spline, 0.0), Quat::from_rotation_z(FRAC_PI_2));
     }
 
     #[test]
     fn one_key_is_a_constant() {
-        let channel = channel(
-            &[2.0],
-            Interpolation::Linear,
-            Values::Scale(vec![Vec3::splat(3.0)]),
-        );
+        let channel = channel(&[2.0], Interpolation::Linear, Values::Scale(vec![Vec3::splat(3.0)]));
         for time in [0.0, 2.0, 5.0] {
             let mut local = REST;
             channel.apply(time, &mut local);
@@ -603,28 +440,15 @@ mod tests {
     #[test]
     fn keys_are_found_by_bisection() {
         let times: Vec<f32> = (0..1000).map(|key| key as f32).collect();
-        let values =
-            Values::Translation(times.iter().map(|&time| Vec3::splat(time * 10.0)).collect());
+        let values = Values::Translation(times.iter().map(|&time| Vec3::splat(time * 10.0)).collect());
         let channel = channel(&times, Interpolation::Linear, values);
-        assert_eq!(
-            channel.place(517.25),
-            Place::Between {
-                key: 517,
-                part: 0.25,
-                interval: 1.0
-            }
-        );
+        assert_eq!(channel.place(517.25), Place::Between { key: 517, part: 0.25, interval: 1.0 });
         assert_eq!(translation_at(&channel, 517.25), Vec3::splat(5172.5));
     }
 
     #[test]
     fn huge_values_do_not_overflow() {
-        let values = Values::Translation(
-            [f32::MAX, f32::MIN]
-                .into_iter()
-                .flat_map(|v| [Vec3::splat(v); 3])
-                .collect(),
-        );
+        let values = Values::Translation([f32::MAX, f32::MIN].into_iter().flat_map(|v| [Vec3::splat(v); 3]).collect());
         let channel = channel(&[0.0, 3e38], Interpolation::CubicSpline, values);
         assert!(translation_at(&channel, 1e38).is_finite());
     }

@@ -43,20 +43,13 @@ pub enum Problem {
 
 /// A [`Problem::Rule`]: `rule` is broken at `path`.
 pub(super) fn broken(path: impl Display, rule: impl Display) -> Problem {
-    Problem::Rule {
-        path: one_line(&path.to_string()),
-        rule: one_line(&rule.to_string()),
-    }
+    Problem::Rule { path: one_line(&path.to_string()), rule: one_line(&rule.to_string()) }
 }
 
 /// Text that may quote a file, fit for a line: without control characters and not endless.
 pub(super) fn one_line(text: &str) -> String {
     const LONGEST: usize = 300;
-    let mut line: String = text
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let mut line: String = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(LONGEST).is_some() {
         line.push('…');
     }
@@ -126,13 +119,7 @@ mod tests {
         }
         warnings.add("/nodes/4", "is even");
         warnings.add_count(0, "/nodes/4", "is not told");
-        assert_eq!(
-            warnings.into_sentences(),
-            [
-                "/nodes/4: is odd (and at 2 more places)",
-                "/nodes/4: is even"
-            ]
-        );
+        assert_eq!(warnings.into_sentences(), ["/nodes/4: is odd (and at 2 more places)", "/nodes/4: is even"]);
     }
 
     #[test]

@@ -34,29 +34,18 @@ pub(super) fn import_images(
     let json = &context.root.images;
     let encoded = read_images(context, &used_images(context, materials, textures))?;
     let left = AtomicU64::new(budget(json, &encoded));
-    let decode = |bytes: Option<Cow<[u8]>>| {
-        bytes.map_or(Ok(RgbaImage::default()), |bytes| decode(&bytes, &left))
-    };
+    let decode = |bytes: Option<Cow<[u8]>>| bytes.map_or(Ok(RgbaImage::default()), |bytes| decode(&bytes, &left));
     let decoded: Vec<_> = encoded.into_par_iter().map(decode).collect();
 
     let mut images = Vec::with_capacity(decoded.len());
     for (index, (decoded, json)) in decoded.into_iter().zip(json).enumerate() {
         let pixels = decoded.unwrap_or_else(|why| {
-            context.warnings.add(
-                format!("/images/{index}"),
-                format!("{why}; the image is left out"),
-            );
-            let users = textures
-                .iter_mut()
-                .filter(|texture| texture.image == Some(index));
+            context.warnings.add(format!("/images/{index}"), format!("{why}; the image is left out"));
+            let users = textures.iter_mut().filter(|texture| texture.image == Some(index));
             users.for_each(|texture| texture.image = None);
             RgbaImage::default()
         });
-        images.push(Image {
-            name: json.name.clone(),
-            size: pixels.dimensions(),
-            pixels: pixels.into_raw(),
-        });
+        images.push(Image { name: json.name.clone(), size: pixels.dimensions(), pixels: pixels.into_raw() });
     }
     Ok(images)
 }
@@ -64,17 +53,12 @@ pub(super) fn import_images(
 /// Which images are used by a material.
 fn used_images(context: &Context, materials: &[Material], textures: &[Texture]) -> Vec<bool> {
     let mut used = vec![false; context.root.images.len()];
-    for info in materials
-        .iter()
-        .filter_map(|material| material.base_color_texture)
-    {
+    for info in materials.iter().filter_map(|material| material.base_color_texture) {
         match textures[info.texture].image {
             Some(image) => used[image] = true,
             None => {
                 let at = format!("/textures/{}", info.texture);
-                context
-                    .warnings
-                    .add(at, "has no source that can be read; it is left out");
+                context.warnings.add(at, "has no source that can be read; it is left out");
             }
         }
     }
@@ -82,49 +66,36 @@ fn used_images(context: &Context, materials: &[Material], textures: &[Texture]) 
 }
 
 /// The bytes of the files of the used images.
-fn read_images<'a>(
-    context: &'a Context,
-    used: &[bool],
-) -> Result<Vec<Option<Cow<'a, [u8]>>>, Problem> {
+fn read_images<'a>(context: &'a Context, used: &[bool]) -> Result<Vec<Option<Cow<'a, [u8]>>>, Problem> {
     let (buffers, folder) = (context.buffers, context.folder);
     let views = context.root.buffer_views.len();
     let images: Vec<_> = context.root.images.iter().zip(used).enumerate().collect();
     let read = |(index, (image, &used)): (usize, (&json::Image, &bool))| {
         let at = format!("/images/{index}");
         Ok(match (image.buffer_view, &image.uri) {
-            (Some(view), _) if used => Some(Cow::Borrowed(
-                buffers.view(&format!("{at}/bufferView"), view)?,
-            )),
+            (Some(view), _) if used => Some(Cow::Borrowed(buffers.view(&format!("{at}/bufferView"), view)?)),
             (Some(view), _) => {
                 resolve(&format!("{at}/bufferView"), view, "bufferViews", views)?;
                 None
             }
             (None, Some(uri)) if used => {
-                let bytes = load_uri(uri, folder, LARGEST_IMAGE)
-                    .map_err(|why| broken(format!("{at}/uri"), why))?;
+                let bytes = load_uri(uri, folder, LARGEST_IMAGE).map_err(|why| broken(format!("{at}/uri"), why))?;
                 Some(Cow::Owned(bytes))
             }
             (None, None) if used => Some(Cow::Borrowed(&[][..])),
             _ => None,
         })
     };
-    images.into_par_iter().map(read).collect()
+    // First all, then the first error: which one is told does not depend on the threads.
+    images.into_par_iter().map(read).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// How many bytes decoded images may take, by the size of their files. What is named twice is counted once.
 fn budget(images: &[json::Image], encoded: &[Option<Cow<[u8]>>]) -> u64 {
     let mut known = HashSet::new();
-    let distinct = images
-        .iter()
-        .zip(encoded)
-        .filter(|(image, _)| known.insert((image.buffer_view, &image.uri)));
-    let size: u64 = distinct
-        .filter_map(|(_, bytes)| bytes.as_ref())
-        .map(|bytes| bytes.len() as u64)
-        .sum();
-    size.saturating_mul(GROWTH)
-        .saturating_add(FLOOR)
-        .min(LARGEST_SUM)
+    let distinct = images.iter().zip(encoded).filter(|(image, _)| known.insert((image.buffer_view, &image.uri)));
+    let size: u64 = distinct.filter_map(|(_, bytes)| bytes.as_ref()).map(|bytes| bytes.len() as u64).sum();
+    size.saturating_mul(GROWTH).saturating_add(FLOOR).min(LARGEST_SUM)
 }
 
 /// Decodes a PNG or JPEG, told apart by their first bytes: stated MIME types are often wrong.
@@ -132,35 +103,22 @@ fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
     if bytes.is_empty() {
         return Err("has no data".into());
     }
-    let mut reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(|error| error.to_string())?;
-    if reader
-        .format()
-        .is_none_or(|format| !format.reading_enabled())
-    {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    if reader.format().is_none_or(|format| !format.reading_enabled()) {
         return Err("is neither a PNG nor a JPEG".into());
     }
     let mut limits = Limits::default();
-    limits.max_image_width = Some(LARGEST_SIDE);
-    limits.max_image_height = Some(LARGEST_SIDE);
     limits.max_alloc = Some(LARGEST_IMAGE);
     reader.limits(limits);
-    let decoder = reader
-        .into_decoder()
-        .map_err(|error| format!("cannot be decoded: {error}"))?;
+    let decoder = reader.into_decoder().map_err(|error| format!("cannot be decoded: {error}"))?;
     let (width, height) = decoder.dimensions();
     let size = 4 * u64::from(width) * u64::from(height);
+    let is_large = width.max(height) > LARGEST_SIDE || size > LARGEST_IMAGE;
     let take = |left: u64| left.checked_sub(size);
-    if size > LARGEST_IMAGE
-        || left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-            .is_err()
-    {
+    if is_large || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
         return Err(format!("its {width} x {height} pixels are too many"));
     }
-    let image = image::DynamicImage::from_decoder(decoder)
-        .map_err(|error| format!("cannot be decoded: {error}"))?;
+    let image = image::DynamicImage::from_decoder(decoder).map_err(|error| format!("cannot be decoded: {error}"))?;
     Ok(image.into_rgba8())
 }
 
@@ -172,48 +130,23 @@ mod tests {
 
     fn through_png(image: impl Into<DynamicImage>) -> RgbaImage {
         let mut bytes = Vec::new();
-        image
-            .into()
-            .write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)
-            .unwrap();
+        image.into().write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
         decode(&bytes, &AtomicU64::new(1000)).unwrap()
     }
 
     #[test]
     fn every_form_becomes_rgba8() {
         let pixel = |image: RgbaImage| image.get_pixel(0, 0).0;
-        assert_eq!(
-            pixel(through_png(ImageBuffer::from_pixel(1, 1, Luma([7_u8])))),
-            [7, 7, 7, 255]
-        );
-        assert_eq!(
-            pixel(through_png(ImageBuffer::from_pixel(1, 1, LumaA([7_u8, 9])))),
-            [7, 7, 7, 9]
-        );
-        assert_eq!(
-            pixel(through_png(ImageBuffer::from_pixel(
-                1,
-                1,
-                Luma([0xffff_u16])
-            ))),
-            [255; 4]
-        );
-        assert_eq!(
-            pixel(through_png(ImageBuffer::from_pixel(
-                1,
-                1,
-                Rgb([0_u16, 0x0101, 0xffff])
-            ))),
-            [0, 1, 255, 255]
-        );
+        assert_eq!(pixel(through_png(ImageBuffer::from_pixel(1, 1, Luma([7_u8])))), [7, 7, 7, 255]);
+        assert_eq!(pixel(through_png(ImageBuffer::from_pixel(1, 1, LumaA([7_u8, 9])))), [7, 7, 7, 9]);
+        assert_eq!(pixel(through_png(ImageBuffer::from_pixel(1, 1, Luma([0xffff_u16])))), [255; 4]);
+        assert_eq!(pixel(through_png(ImageBuffer::from_pixel(1, 1, Rgb([0_u16, 0x0101, 0xffff])))), [0, 1, 255, 255]);
     }
 
     #[test]
     fn the_sum_of_all_images_is_limited() {
         let mut bytes = Vec::new();
-        DynamicImage::new_rgb8(10, 10)
-            .write_to(&mut Cursor::new(&mut bytes), ImageFormat::Jpeg)
-            .unwrap();
+        DynamicImage::new_rgb8(10, 10).write_to(&mut Cursor::new(&mut bytes), ImageFormat::Jpeg).unwrap();
         let left = AtomicU64::new(700);
         assert!(decode(&bytes, &left).is_ok());
         assert!(decode(&bytes, &left).unwrap_err().contains("10 x 10"));
@@ -222,11 +155,7 @@ mod tests {
     #[test]
     fn other_formats_are_named_as_such() {
         let left = AtomicU64::new(0);
-        assert!(
-            decode(b"RIFF....WEBPVP8L", &left)
-                .unwrap_err()
-                .contains("neither a PNG nor a JPEG")
-        );
+        assert!(decode(b"RIFF....WEBPVP8L", &left).unwrap_err().contains("neither a PNG nor a JPEG"));
         assert_eq!(decode(b"", &left).unwrap_err(), "has no data");
     }
 }

@@ -24,10 +24,7 @@ impl Scene {
         file::read(path, u64::MAX)
             .map_err(Problem::Read)
             .and_then(|bytes| import(&bytes, folder, name.into_owned()))
-            .map_err(|problem| LoadError {
-                file: path.to_owned(),
-                problem,
-            })
+            .map_err(|problem| LoadError { file: path.to_owned(), problem })
     }
 }
 
@@ -90,44 +87,20 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             .iter()
             .flatten()
             .enumerate()
-            .map(|(child, &node)| {
-                resolve(
-                    &format!("{at}/children/{child}"),
-                    node,
-                    "nodes",
-                    root.nodes.len(),
-                )
-            });
+            .map(|(child, &node)| resolve(&format!("{at}/children/{child}"), node, "nodes", root.nodes.len()));
         let children = children.collect::<Result<_, _>>()?;
         let within = |field, index: Option<usize>, array, len| match index {
-            Some(index) if index >= len => {
-                Err(dangling(&format!("{at}/{field}"), index, array, len))
-            }
+            Some(index) if index >= len => Err(dangling(&format!("{at}/{field}"), index, array, len)),
             index => Ok(index),
         };
-        within(
-            "camera",
-            node.camera.map(|index| index.value()),
-            "cameras",
-            root.cameras.len(),
-        )?;
+        within("camera", node.camera.map(|index| index.value()), "cameras", root.cameras.len())?;
         nodes.push(Node {
             name: node.name.clone(),
             parent: None,
             children,
             local: import_transform(context, &at, node),
-            mesh: within(
-                "mesh",
-                node.mesh.map(|index| index.value()),
-                "meshes",
-                root.meshes.len(),
-            )?,
-            skin: within(
-                "skin",
-                node.skin.map(|index| index.value()),
-                "skins",
-                root.skins.len(),
-            )?,
+            mesh: within("mesh", node.mesh.map(|index| index.value()), "meshes", root.meshes.len())?,
+            skin: within("skin", node.skin.map(|index| index.value()), "skins", root.skins.len())?,
             in_scene: false,
         });
     }
@@ -143,31 +116,23 @@ fn import_transform(context: &Context, at: &str, node: &gltf::json::Node) -> Tra
         if matrix.is_finite() {
             return Transform::Matrix(matrix);
         }
-        context.warnings.add(
-            format!("{at}/matrix"),
-            "has a number that is not finite; the identity is used",
-        );
+        context.warnings.add(format!("{at}/matrix"), "has a number that is not finite; the identity is used");
         return Transform::Matrix(Mat4::IDENTITY);
     }
     let vector = |field, value: Option<[f32; 3]>, default: Vec3| match value.map(Vec3::from_array) {
         Some(value) if !value.is_finite() => {
-            context.warnings.add(
-                format!("{at}/{field}"),
-                format!("has a number that is not finite; {} is used", default.x),
-            );
+            context
+                .warnings
+                .add(format!("{at}/{field}"), format!("has a number that is not finite; {} is used", default.x));
             default
         }
         value => value.unwrap_or(default),
     };
-    let rotation = node
-        .rotation
-        .map_or(Quat::IDENTITY, |rotation| Quat::from_array(rotation.0));
+    let rotation = node.rotation.map_or(Quat::IDENTITY, |rotation| Quat::from_array(rotation.0));
     Transform::Trs {
         translation: vector("translation", node.translation, Vec3::ZERO),
         rotation: animation::unit(rotation).unwrap_or_else(|| {
-            context
-                .warnings
-                .add(format!("{at}/rotation"), "is not a rotation; none is used");
+            context.warnings.add(format!("{at}/rotation"), "is not a rotation; none is used");
             Quat::IDENTITY
         }),
         scale: vector("scale", node.scale, Vec3::ONE),
@@ -180,9 +145,7 @@ fn order_nodes(nodes: &[Node]) -> Result<Vec<usize>, Problem> {
     for &child in nodes.iter().flat_map(|node| &node.children) {
         parents_left[child] += 1;
     }
-    let mut order: Vec<usize> = (0..nodes.len())
-        .filter(|&node| parents_left[node] == 0)
-        .collect();
+    let mut order: Vec<usize> = (0..nodes.len()).filter(|&node| parents_left[node] == 0).collect();
     let mut next = 0;
     while let Some(&node) = order.get(next) {
         next += 1;
@@ -194,10 +157,7 @@ fn order_nodes(nodes: &[Node]) -> Result<Vec<usize>, Problem> {
         }
     }
     match find_cycle(nodes, &parents_left) {
-        Some(node) => Err(broken(
-            format!("/nodes/{node}"),
-            "is its own descendant; nodes must not form a cycle",
-        )),
+        Some(node) => Err(broken(format!("/nodes/{node}"), "is its own descendant; nodes must not form a cycle")),
         None => Ok(order),
     }
 }
@@ -206,11 +166,7 @@ fn order_nodes(nodes: &[Node]) -> Result<Vec<usize>, Problem> {
 fn find_cycle(nodes: &[Node], parents_left: &[usize]) -> Option<usize> {
     let mut node = parents_left.iter().position(|&left| left > 0)?;
     let mut unsorted_parent = vec![None; nodes.len()];
-    for (parent, node) in nodes
-        .iter()
-        .enumerate()
-        .filter(|&(parent, _)| parents_left[parent] > 0)
-    {
+    for (parent, node) in nodes.iter().enumerate().filter(|&(parent, _)| parents_left[parent] > 0) {
         for &child in &node.children {
             unsorted_parent[child] = Some(parent);
         }
@@ -246,14 +202,11 @@ fn find_roots(context: &Context, nodes: &[Node]) -> Result<Vec<usize>, Problem> 
     let scenes = &context.root.scenes;
     let mut roots = Vec::with_capacity(scenes.len());
     for (scene, json) in scenes.iter().enumerate() {
-        let resolved = json.nodes.iter().enumerate().map(|(index, &node)| {
-            resolve(
-                &format!("/scenes/{scene}/nodes/{index}"),
-                node,
-                "nodes",
-                nodes.len(),
-            )
-        });
+        let resolved = json
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(index, &node)| resolve(&format!("/scenes/{scene}/nodes/{index}"), node, "nodes", nodes.len()));
         roots.push(resolved.collect::<Result<Vec<_>, _>>()?);
     }
     match context.root.scene {
@@ -262,9 +215,7 @@ fn find_roots(context: &Context, nodes: &[Node]) -> Result<Vec<usize>, Problem> 
             Ok(roots.swap_remove(scene))
         }
         None if !roots.is_empty() => Ok(roots.swap_remove(0)),
-        None => Ok((0..nodes.len())
-            .filter(|&node| nodes[node].parent.is_none())
-            .collect()),
+        None => Ok((0..nodes.len()).filter(|&node| nodes[node].parent.is_none()).collect()),
     }
 }
 
@@ -273,9 +224,7 @@ fn mark_scene(nodes: &mut [Node], order: &[usize], roots: &[usize]) {
         nodes[root].in_scene = true;
     }
     for &node in order {
-        nodes[node].in_scene |= nodes[node]
-            .parent
-            .is_some_and(|parent| nodes[parent].in_scene);
+        nodes[node].in_scene |= nodes[node].parent.is_some_and(|parent| nodes[parent].in_scene);
     }
 }
 
@@ -285,50 +234,30 @@ fn import_skins(context: &Context) -> Result<Vec<Skin>, Problem> {
     for (index, skin) in context.root.skins.iter().enumerate() {
         let at = format!("/skins/{index}");
         let joints = skin.joints.iter().enumerate();
-        let joints = joints
-            .map(|(joint, &node)| resolve(&format!("{at}/joints/{joint}"), node, "nodes", nodes));
+        let joints = joints.map(|(joint, &node)| resolve(&format!("{at}/joints/{joint}"), node, "nodes", nodes));
         let joints = joints.collect::<Result<Vec<_>, _>>()?;
         if joints.is_empty() {
-            return Err(broken(
-                format!("{at}/joints"),
-                "is empty, and a skin needs at least one joint",
-            ));
+            return Err(broken(format!("{at}/joints"), "is empty, and a skin needs at least one joint"));
         }
         if let Some(skeleton) = skin.skeleton {
             resolve(&format!("{at}/skeleton"), skeleton, "nodes", nodes)?;
         }
         let inverse_bind_matrices = import_inverse_bind_matrices(context, &at, skin)?;
-        skins.push(Skin {
-            name: skin.name.clone(),
-            joints,
-            inverse_bind_matrices,
-        });
+        skins.push(Skin { name: skin.name.clone(), joints, inverse_bind_matrices });
     }
     Ok(skins)
 }
 
 /// One matrix for each joint.
-fn import_inverse_bind_matrices(
-    context: &Context,
-    at: &str,
-    skin: &gltf::json::Skin,
-) -> Result<Vec<Mat4>, Problem> {
+fn import_inverse_bind_matrices(context: &Context, at: &str, skin: &gltf::json::Skin) -> Result<Vec<Mat4>, Problem> {
     let joints = skin.joints.len();
     let Some(accessor) = skin.inverse_bind_matrices else {
         return Ok(vec![Mat4::IDENTITY; joints]);
     };
     let at = format!("{at}/inverseBindMatrices");
-    let mut matrices = context
-        .accessors
-        .floats(&at, accessor, Type::Mat4, |m| Mat4::from_cols_array(&m))?;
+    let mut matrices = context.accessors.floats(&at, accessor, Type::Mat4, |m| Mat4::from_cols_array(&m))?;
     if matrices.len() < joints {
-        return Err(broken(
-            at,
-            format!(
-                "{} matrices for {joints} joints; each joint needs one",
-                matrices.len()
-            ),
-        ));
+        return Err(broken(at, format!("{} matrices for {joints} joints; each joint needs one", matrices.len())));
     }
     matrices.truncate(joints);
     let mut bad = 0;
@@ -336,10 +265,6 @@ fn import_inverse_bind_matrices(
         *matrix = Mat4::IDENTITY;
         bad += 1;
     }
-    context.warnings.add_count(
-        bad,
-        at,
-        "a matrix has a number that is not finite; the identity is used",
-    );
+    context.warnings.add_count(bad, at, "a matrix has a number that is not finite; the identity is used");
     Ok(matrices)
 }

@@ -29,11 +29,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
         _ => parse_and_mend(text)?,
     };
     let is_supported = |name: &String| SUPPORTED_EXTENSIONS.contains(&name.as_str());
-    match root
-        .extensions_required
-        .iter()
-        .find(|name| !is_supported(name))
-    {
+    match root.extensions_required.iter().find(|name| !is_supported(name)) {
         Some(name) => Err(Problem::Extension(one_line(name))),
         None => Ok(root),
     }
@@ -61,12 +57,7 @@ fn has_long_integer(text: &[u8]) -> bool {
 fn parse_and_mend(text: &[u8]) -> Result<Root, Problem> {
     let mut value: Value = serde_json::from_slice(text)
         .map_err(|error| Problem::Container(one_line(&format!("its JSON is broken: {error}"))))?;
-    let asset = |key| {
-        value
-            .get("asset")
-            .and_then(|asset| asset.get(key))
-            .and_then(Value::as_str)
-    };
+    let asset = |key| value.get("asset").and_then(|asset| asset.get(key)).and_then(Value::as_str);
     check_version(asset("version"), asset("minVersion"))?;
     mend(&mut value);
     serde_path_to_error::deserialize(value)
@@ -76,25 +67,18 @@ fn parse_and_mend(text: &[u8]) -> Result<Root, Problem> {
 /// Refuses what is not glTF 2. This comes first: a file of glTF 1 breaks every rule of glTF 2.
 fn check_version(version: Option<&str>, least: Option<&str>) -> Result<(), Problem> {
     let Some(version) = version else {
-        return Err(broken(
-            "/asset/version",
-            "is missing or not a string; every glTF file states its version",
-        ));
+        return Err(broken("/asset/version", "is missing or not a string; every glTF file states its version"));
     };
     let parse = |version: &str| -> Option<(u32, u32)> {
         let (major, minor) = version.split_once('.')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
     if parse(version).is_none_or(|(major, _)| major != 2) {
-        return Err(Problem::Version(one_line(&format!(
-            "is glTF {version:?}, and only 2.0 can be read"
-        ))));
+        return Err(Problem::Version(one_line(&format!("is glTF {version:?}, and only 2.0 can be read"))));
     }
     match least {
         Some(least) if parse(least).is_none_or(|least| least > (2, 0)) => {
-            Err(Problem::Version(one_line(&format!(
-                "needs a reader of glTF {least:?}, and this one reads 2.0"
-            ))))
+            Err(Problem::Version(one_line(&format!("needs a reader of glTF {least:?}, and this one reads 2.0"))))
         }
         _ => Ok(()),
     }
@@ -104,9 +88,7 @@ fn check_version(version: Option<&str>, least: Option<&str>) -> Result<(), Probl
 fn mend(root: &mut Value) {
     mend_numbers("", root);
     for scene in objects(root.get_mut("scenes")) {
-        scene
-            .entry("nodes")
-            .or_insert_with(|| Value::Array(Vec::new()));
+        scene.entry("nodes").or_insert_with(|| Value::Array(Vec::new()));
     }
     for animation in objects(root.get_mut("animations")) {
         for channel in objects(animation.get_mut("channels")) {
@@ -118,11 +100,7 @@ fn mend(root: &mut Value) {
 }
 
 fn objects(array: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
-    array
-        .and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
+    array.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// Makes integers what they mean. The specification lets an integer be written as 3.0 or 3e0, which
@@ -134,19 +112,13 @@ fn mend_numbers(key: &str, value: &mut Value) {
             let is_size = matches!(key, "count" | "byteLength" | "byteOffset" | "byteStride");
             let float = number.as_f64().unwrap_or(f64::NAN);
             let index = 0.0..f64::from(NONE);
-            if number.is_f64()
-                && float.fract() == 0.0
-                && float.is_sign_positive()
-                && index.contains(&float)
-            {
+            if number.is_f64() && float.fract() == 0.0 && float.is_sign_positive() && index.contains(&float) {
                 *number = (float as u64).into();
             } else if number.is_u64() && !is_size && !index.contains(&float) {
                 *value = float.into();
             }
         }
-        Value::Array(elements) => elements
-            .iter_mut()
-            .for_each(|element| mend_numbers(key, element)),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| mend_numbers(key, element)),
         Value::Object(fields) => {
             for (key, field) in fields.iter_mut().filter(|(key, _)| *key != "extras") {
                 mend_numbers(key, field);
@@ -163,12 +135,7 @@ fn explain(message: &str) -> String {
     }
     let (verb, mismatch) = match message.strip_prefix("invalid length ") {
         Some(mismatch) => ("has length", mismatch),
-        None => (
-            "is",
-            message
-                .trim_start_matches("invalid type: ")
-                .trim_start_matches("invalid value: "),
-        ),
+        None => ("is", message.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ")),
     };
     let Some((found, expected)) = mismatch.split_once(", expected ") else {
         return message.to_owned();
@@ -219,24 +186,13 @@ mod tests {
         .unwrap();
         assert!(root.scenes[0].nodes.is_empty());
         assert!(given(root.textures[0].source).is_none());
-        let nodes: Vec<_> = root.animations[0]
-            .channels
-            .iter()
-            .map(|channel| given(channel.target.node))
-            .collect();
-        assert_eq!(
-            nodes
-                .iter()
-                .map(|node| node.map(|node| node.value()))
-                .collect::<Vec<_>>(),
-            [None, Some(3)]
-        );
+        let nodes: Vec<_> = root.animations[0].channels.iter().map(|channel| given(channel.target.node)).collect();
+        assert_eq!(nodes.iter().map(|node| node.map(|node| node.value())).collect::<Vec<_>>(), [None, Some(3)]);
     }
 
     #[test]
     fn integers_may_be_written_as_floats() {
-        let root = parse_fields(r#""nodes":[{"mesh":2.0,"translation":[1,2.5,3e9]}],"scene":1e1"#)
-            .unwrap();
+        let root = parse_fields(r#""nodes":[{"mesh":2.0,"translation":[1,2.5,3e9]}],"scene":1e1"#).unwrap();
         assert_eq!(root.nodes[0].mesh.unwrap().value(), 2);
         assert_eq!(root.nodes[0].translation, Some([1.0, 2.5, 3e9]));
         assert_eq!(root.scene.unwrap().value(), 10);
@@ -253,54 +209,26 @@ mod tests {
 
     #[test]
     fn errors_say_where() {
-        assert!(
-            parse_fields(r#""nodes":[{"matrix":[1,2]}]"#)
-                .unwrap_err()
-                .starts_with("/nodes/0/matrix: ")
-        );
+        assert!(parse_fields(r#""nodes":[{"matrix":[1,2]}]"#).unwrap_err().starts_with("/nodes/0/matrix: "));
         let error = parse_fields(r#""materials":[{},5]"#).unwrap_err();
-        assert_eq!(
-            error,
-            "/materials/1: is integer `5` where an object is needed"
-        );
-        assert!(
-            parse(b"{")
-                .unwrap_err()
-                .to_string()
-                .contains("line 1 column 1")
-        );
+        assert_eq!(error, "/materials/1: is integer `5` where an object is needed");
+        assert!(parse(b"{").unwrap_err().to_string().contains("line 1 column 1"));
     }
 
     #[test]
     fn versions_are_checked() {
-        let of = |asset: &str| {
-            parse(format!(r#"{{"asset":{asset}}}"#).as_bytes()).map_err(|e| e.to_string())
-        };
+        let of = |asset: &str| parse(format!(r#"{{"asset":{asset}}}"#).as_bytes()).map_err(|e| e.to_string());
         assert!(of(r#"{"version":"2.0"}"#).is_ok());
         assert!(of(r#"{"version":"2.7","minVersion":"2.0"}"#).is_ok());
-        assert!(
-            of(r#"{"version":"2.7","minVersion":"2.1"}"#)
-                .unwrap_err()
-                .contains("2.1")
-        );
-        for asset in [
-            r#"{"version":"1.0"}"#,
-            r#"{"version":"3.0"}"#,
-            r#"{"version":"two"}"#,
-            "{}",
-            "[]",
-        ] {
+        assert!(of(r#"{"version":"2.7","minVersion":"2.1"}"#).unwrap_err().contains("2.1"));
+        for asset in [r#"{"version":"1.0"}"#, r#"{"version":"3.0"}"#, r#"{"version":"two"}"#, "{}", "[]"] {
             assert!(of(asset).is_err(), "{asset}");
         }
     }
 
     #[test]
     fn required_extensions_are_named() {
-        let error =
-            parse_fields(r#""extensionsRequired":["KHR_mesh_quantization","EXT_x"]"#).unwrap_err();
-        assert!(
-            error.contains("needs EXT_x, which is not supported"),
-            "{error}"
-        );
+        let error = parse_fields(r#""extensionsRequired":["KHR_mesh_quantization","EXT_x"]"#).unwrap_err();
+        assert!(error.contains("needs EXT_x, which is not supported"), "{error}");
     }
 }

@@ -238,11 +238,7 @@ pub struct Image {
 impl fmt::Debug for Image {
     /// Everything but the pixels.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter
-            .debug_struct("Image")
-            .field("name", &self.name)
-            .field("size", &self.size)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Image").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
     }
 }
 

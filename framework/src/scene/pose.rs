@@ -17,10 +17,7 @@ impl Pose {
     #[must_use]
     pub fn new(scene: &Scene) -> Pose {
         let locals = scene.nodes.iter().map(|node| node.local).collect();
-        let mut pose = Pose {
-            locals,
-            worlds: vec![Mat4::IDENTITY; scene.nodes.len()],
-        };
+        let mut pose = Pose { locals, worlds: vec![Mat4::IDENTITY; scene.nodes.len()] };
         pose.evaluate(scene, &[]);
         pose
     }
@@ -81,10 +78,7 @@ impl Pose {
             let matrix = normal_matrix(deform.matrix(vertex));
             (matrix * normal).try_normalize().unwrap_or(normal)
         };
-        (
-            deform.positions(primitive).collect(),
-            primitive.normals.iter().enumerate().map(normal).collect(),
-        )
+        (deform.positions(primitive).collect(), primitive.normals.iter().enumerate().map(normal).collect())
     }
 
     /// The box around everything that is drawn, with skins in their pose. Vertices that are not finite do not
@@ -92,54 +86,33 @@ impl Pose {
     #[must_use]
     pub fn bounds(&self, scene: &Scene) -> Option<Bounds> {
         let mut bounds: Option<Bounds> = None;
-        for (index, node) in scene
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| node.in_scene)
-        {
+        for (index, node) in scene.nodes.iter().enumerate().filter(|(_, node)| node.in_scene) {
             let Some(mesh) = node.mesh else { continue };
             for primitive in &scene.meshes[mesh].primitives {
-                let positions: Vec<Vec3> = self
-                    .deformation(scene, index, primitive)
-                    .positions(primitive)
-                    .collect();
+                let positions: Vec<Vec3> = self.deformation(scene, index, primitive).positions(primitive).collect();
                 // What no index names is not drawn.
-                let drawn = primitive
-                    .indices
-                    .iter()
-                    .map(|&vertex| positions[vertex as usize]);
-                let of_primitive = drawn
-                    .filter(|position| position.is_finite())
-                    .map(Bounds::of_point)
-                    .reduce(Bounds::union);
+                let drawn = primitive.indices.iter().map(|&vertex| positions[vertex as usize]);
+                let of_primitive =
+                    drawn.filter(|position| position.is_finite()).map(Bounds::of_point).reduce(Bounds::union);
                 bounds = bounds.into_iter().chain(of_primitive).reduce(Bounds::union);
             }
         }
         bounds
     }
 
-    fn deformation<'a>(
-        &self,
-        scene: &Scene,
-        node: usize,
-        primitive: &'a Primitive,
-    ) -> Deformation<'a> {
+    fn deformation<'a>(&self, scene: &Scene, node: usize, primitive: &'a Primitive) -> Deformation<'a> {
         // A skinned mesh does not follow its node, glTF says; a mesh without influences cannot but do so.
         match (scene.nodes[node].skin, &primitive.influences) {
-            (Some(skin), Some(influences)) => Deformation::Skin(
-                self.joint_matrices(&scene.skins[skin]).collect(),
-                influences,
-            ),
+            (Some(skin), Some(influences)) => {
+                Deformation::Skin(self.joint_matrices(&scene.skins[skin]).collect(), influences)
+            }
             _ => Deformation::Rigid(self.worlds[node]),
         }
     }
 }
 
 fn mesh_primitive(scene: &Scene, node: usize, primitive: usize) -> &Primitive {
-    let mesh = scene.nodes[node]
-        .mesh
-        .expect("the caller asks for a node with a mesh");
+    let mesh = scene.nodes[node].mesh.expect("the caller asks for a node with a mesh");
     &scene.meshes[mesh].primitives[primitive]
 }
 
@@ -156,14 +129,10 @@ impl Deformation<'_> {
             Deformation::Rigid(matrix) => *matrix,
             Deformation::Skin(joints, influences) => {
                 let range = vertex * influences.per_vertex..(vertex + 1) * influences.per_vertex;
-                let influences = influences.joints[range.clone()]
-                    .iter()
-                    .zip(&influences.weights[range]);
+                let influences = influences.joints[range.clone()].iter().zip(&influences.weights[range]);
                 // A joint without weight may have a matrix that is not finite: it must not count.
                 let used = influences.filter(|&(_, &weight)| weight != 0.0);
-                used.fold(Mat4::ZERO, |sum, (&joint, &weight)| {
-                    sum + joints[usize::from(joint)] * weight
-                })
+                used.fold(Mat4::ZERO, |sum, (&joint, &weight)| sum + joints[usize::from(joint)] * weight)
             }
         }
     }
@@ -183,18 +152,10 @@ fn normal_matrix(matrix: Mat4) -> Mat3 {
         .map(|axis| axis.abs().max_element())
         .into_iter()
         .fold(0.0, f32::max);
-    let Mat3 {
-        x_axis: x,
-        y_axis: y,
-        z_axis: z,
-    } = matrix * (1.0 / size);
+    let Mat3 { x_axis: x, y_axis: y, z_axis: z } = matrix * (1.0 / size);
     let cofactors = Mat3::from_cols(y.cross(z), z.cross(x), x.cross(y));
     // Cofactors are the inverse transpose times the determinant, which is negative in a mirror.
-    if x.dot(cofactors.x_axis) < 0.0 {
-        cofactors * -1.0
-    } else {
-        cofactors
-    }
+    if x.dot(cofactors.x_axis) < 0.0 { cofactors * -1.0 } else { cofactors }
 }
 
 impl Transform {
@@ -203,11 +164,9 @@ impl Transform {
     pub fn matrix(&self) -> Mat4 {
         match *self {
             Transform::Matrix(matrix) => matrix,
-            Transform::Trs {
-                translation,
-                rotation,
-                scale,
-            } => Mat4::from_scale_rotation_translation(scale, rotation, translation),
+            Transform::Trs { translation, rotation, scale } => {
+                Mat4::from_scale_rotation_translation(scale, rotation, translation)
+            }
         }
     }
 }
@@ -223,10 +182,7 @@ pub struct Bounds {
 
 impl Bounds {
     fn of_point(point: Vec3) -> Bounds {
-        Bounds {
-            min: point,
-            max: point,
-        }
+        Bounds { min: point, max: point }
     }
 
     /// The point in the middle.
@@ -246,10 +202,7 @@ impl Bounds {
     /// The box around both.
     #[must_use]
     pub fn union(self, other: Bounds) -> Bounds {
-        Bounds {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
+        Bounds { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 }
 
@@ -291,19 +244,12 @@ mod tests {
         // The child's node comes first in the file.
         let turn = Mat4::from_rotation_z(FRAC_PI_2);
         let scene = Scene {
-            nodes: vec![
-                node(Some(1), Mat4::from_translation(Vec3::X)),
-                node(None, turn),
-            ],
+            nodes: vec![node(Some(1), Mat4::from_translation(Vec3::X)), node(None, turn)],
             node_order: vec![1, 0],
             ..Scene::default()
         };
         let pose = Pose::new(&scene);
-        assert!(
-            pose.world(0)
-                .transform_point3(Vec3::ZERO)
-                .abs_diff_eq(Vec3::Y, 1e-6)
-        );
+        assert!(pose.world(0).transform_point3(Vec3::ZERO).abs_diff_eq(Vec3::Y, 1e-6));
     }
 
     #[test]
@@ -316,27 +262,16 @@ mod tests {
         primitive.influences = Some(Influences {
             per_vertex: 4,
             joints: [[0, 1, 0, 0]; 3].concat(),
-            weights: [
-                [1.0, 0.0, 0.0, 0.0],
-                [0.5, 0.5, 0.0, 0.0],
-                [0.0, 1.0, 0.0, 0.0],
-            ]
-            .concat(),
+            weights: [[1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]].concat(),
         });
         let scene = Scene {
             nodes: vec![
                 carrier,
                 node(None, Mat4::from_translation(Vec3::Z)),
-                node(
-                    None,
-                    Mat4::from_translation(Vec3::Z * 3.0) * Mat4::from_rotation_z(FRAC_PI_2),
-                ),
+                node(None, Mat4::from_translation(Vec3::Z * 3.0) * Mat4::from_rotation_z(FRAC_PI_2)),
             ],
             node_order: vec![0, 1, 2],
-            meshes: vec![Mesh {
-                name: None,
-                primitives: vec![primitive],
-            }],
+            meshes: vec![Mesh { name: None, primitives: vec![primitive] }],
             skins: vec![Skin {
                 name: None,
                 joints: vec![1, 2],
@@ -347,23 +282,11 @@ mod tests {
         let pose = Pose::new(&scene);
         let (positions, normals) = pose.vertices(&scene, 0, 0);
         let expected = [Vec3::Z, Vec3::new(0.5, 1.0, 2.0), Vec3::new(-1.0, 1.0, 3.0)];
-        assert!(
-            positions
-                .iter()
-                .zip(expected)
-                .all(|(a, b)| a.abs_diff_eq(b, 1e-6)),
-            "{positions:?}"
-        );
+        assert!(positions.iter().zip(expected).all(|(a, b)| a.abs_diff_eq(b, 1e-6)), "{positions:?}");
         assert_eq!(normals, [Vec3::Z; 3]);
         let bounds = pose.bounds(&scene).unwrap();
-        assert!(
-            bounds.min.abs_diff_eq(Vec3::new(-1.0, 0.0, 1.0), 1e-6),
-            "{bounds:?}"
-        );
-        assert!(
-            bounds.max.abs_diff_eq(Vec3::new(0.5, 1.0, 3.0), 1e-6),
-            "{bounds:?}"
-        );
+        assert!(bounds.min.abs_diff_eq(Vec3::new(-1.0, 0.0, 1.0), 1e-6), "{bounds:?}");
+        assert!(bounds.max.abs_diff_eq(Vec3::new(0.5, 1.0, 3.0), 1e-6), "{bounds:?}");
     }
 
     #[test]
@@ -374,63 +297,33 @@ mod tests {
         let slope = Vec3::new(1.0, 1.0, 0.0).normalize();
         assert!(normal(squeeze, slope).abs_diff_eq(Vec3::new(4.0, 1.0, 0.0).normalize(), 1e-6));
         // A mirror keeps what is outside outside.
-        assert_eq!(
-            normal(Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0)), Vec3::Y),
-            Vec3::Y
-        );
-        assert_eq!(
-            normal(Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0)), Vec3::X),
-            -Vec3::X
-        );
+        assert_eq!(normal(Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0)), Vec3::Y), Vec3::Y);
+        assert_eq!(normal(Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0)), Vec3::X), -Vec3::X);
         // Tiny, huge and flat matrices have normals as well.
-        assert_eq!(
-            normal(Mat4::from_scale(Vec3::splat(1e-30)), Vec3::Y),
-            Vec3::Y
-        );
-        assert_eq!(
-            normal(Mat4::from_scale(Vec3::splat(1e30)), Vec3::Y),
-            Vec3::Y
-        );
-        assert_eq!(
-            normal(Mat4::from_scale(Vec3::new(1.0, 0.0, 1.0)), Vec3::Y),
-            Vec3::Y
-        );
+        assert_eq!(normal(Mat4::from_scale(Vec3::splat(1e-30)), Vec3::Y), Vec3::Y);
+        assert_eq!(normal(Mat4::from_scale(Vec3::splat(1e30)), Vec3::Y), Vec3::Y);
+        assert_eq!(normal(Mat4::from_scale(Vec3::new(1.0, 0.0, 1.0)), Vec3::Y), Vec3::Y);
     }
 
     #[test]
     fn bounds_are_of_what_is_drawn() {
-        let mut visible = node(
-            None,
-            Mat4::from_scale_rotation_translation(Vec3::splat(2.0), Quat::IDENTITY, Vec3::Z),
-        );
+        let mut visible = node(None, Mat4::from_scale_rotation_translation(Vec3::splat(2.0), Quat::IDENTITY, Vec3::Z));
         visible.mesh = Some(0);
         let mut hidden = node(None, Mat4::from_translation(Vec3::splat(50.0)));
         (hidden.mesh, hidden.in_scene) = (Some(0), false);
         let mut scene = Scene {
             nodes: vec![visible, hidden],
             node_order: vec![0, 1],
-            meshes: vec![Mesh {
-                name: None,
-                primitives: vec![triangle()],
-            }],
+            meshes: vec![Mesh { name: None, primitives: vec![triangle()] }],
             ..Scene::default()
         };
         let bounds = Pose::new(&scene).bounds(&scene).unwrap();
-        assert_eq!(
-            bounds,
-            Bounds {
-                min: Vec3::Z,
-                max: Vec3::new(2.0, 2.0, 1.0)
-            }
-        );
+        assert_eq!(bounds, Bounds { min: Vec3::Z, max: Vec3::new(2.0, 2.0, 1.0) });
         assert_eq!(bounds.center(), Vec3::ONE);
         assert!((bounds.radius() - 2.0_f32.sqrt()).abs() < 1e-6);
         scene.meshes[0].primitives[0].indices.clear();
         assert_eq!(Pose::new(&scene).bounds(&scene), None);
-        let huge = Bounds {
-            min: Vec3::splat(f32::MIN),
-            max: Vec3::splat(f32::MAX),
-        };
+        let huge = Bounds { min: Vec3::splat(f32::MIN), max: Vec3::splat(f32::MAX) };
         assert!(huge.center() == Vec3::ZERO && huge.radius() == f32::MAX);
     }
 }

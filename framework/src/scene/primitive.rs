@@ -17,45 +17,20 @@ pub(super) fn import_meshes(context: &Context) -> Result<Vec<Mesh>, Problem> {
     let import_mesh = |(index, mesh): (usize, &json::Mesh)| {
         let primitives = mesh.primitives.iter().enumerate();
         let primitives = primitives.map(|(primitive, json)| {
-            import_primitive(
-                context,
-                &format!("/meshes/{index}/primitives/{primitive}"),
-                json,
-            )
+            import_primitive(context, &format!("/meshes/{index}/primitives/{primitive}"), json)
         });
-        Ok(Mesh {
-            name: mesh.name.clone(),
-            primitives: primitives.collect::<Result<_, _>>()?,
-        })
+        Ok(Mesh { name: mesh.name.clone(), primitives: primitives.collect::<Result<_, _>>()? })
     };
-    context
-        .root
-        .meshes
-        .iter()
-        .enumerate()
-        .map(import_mesh)
-        .collect()
+    context.root.meshes.iter().enumerate().map(import_mesh).collect()
 }
 
-fn import_primitive(
-    context: &Context,
-    at: &str,
-    json: &json::Primitive,
-) -> Result<Primitive, Problem> {
+fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Result<Primitive, Problem> {
     let Checked::Valid(mode) = json.mode else {
-        return Err(broken(
-            format!("{at}/mode"),
-            "is none of glTF's modes, which are 0 to 6",
-        ));
+        return Err(broken(format!("{at}/mode"), "is none of glTF's modes, which are 0 to 6"));
     };
     let materials = &context.root.materials;
     let material = match json.material {
-        Some(material) => resolve(
-            &format!("{at}/material"),
-            material,
-            "materials",
-            materials.len(),
-        )?,
+        Some(material) => resolve(&format!("{at}/material"), material, "materials", materials.len())?,
         None => materials.len(), // The default material stands behind those of the file.
     };
     let attributes = Attributes { context, at, json };
@@ -74,10 +49,7 @@ fn import_primitive(
         indices,
         positions,
         normals: attributes.normals(count)?,
-        tex_coords: [
-            attributes.tex_coords(0, count)?,
-            attributes.tex_coords(1, count)?,
-        ],
+        tex_coords: [attributes.tex_coords(0, count)?, attributes.tex_coords(1, count)?],
         influences: attributes.influences(count)?,
         material,
         source_vertices: Vec::new(),
@@ -109,29 +81,16 @@ impl Attributes<'_> {
     fn positions(&self) -> Result<Vec<Vec3>, Problem> {
         let at = self.path("POSITION");
         let Some(accessor) = self.get(Semantic::Positions) else {
-            self.context
-                .warnings
-                .add(self.at, "has no POSITION attribute and is not drawn");
+            self.context.warnings.add(self.at, "has no POSITION attribute and is not drawn");
             return Ok(Vec::new());
         };
-        let mut positions =
-            self.context
-                .accessors
-                .floats(&at, accessor, Type::Vec3, Vec3::from_array)?;
+        let mut positions = self.context.accessors.floats(&at, accessor, Type::Vec3, Vec3::from_array)?;
         if positions.is_empty() {
             self.context.warnings.add(&at, "has no vertices");
         }
-        let good = positions
-            .iter()
-            .copied()
-            .find(|position| position.is_finite())
-            .unwrap_or(Vec3::ZERO);
+        let good = positions.iter().copied().find(|position| position.is_finite()).unwrap_or(Vec3::ZERO);
         let bad = replace(&mut positions, |position| !position.is_finite(), good);
-        self.context.warnings.add_count(
-            bad,
-            at,
-            "a position is not finite; another vertex's is used",
-        );
+        self.context.warnings.add_count(bad, at, "a position is not finite; another vertex's is used");
         Ok(positions)
     }
 
@@ -141,18 +100,11 @@ impl Attributes<'_> {
         let Some(accessor) = self.accessor(Semantic::Normals, &at, count)? else {
             return Ok(Vec::new());
         };
-        let mut normals = self
-            .context
-            .accessors
-            .floats(&at, accessor, Type::Vec3, |normal| {
-                Vec3::from_array(normal)
-                    .try_normalize()
-                    .unwrap_or(Vec3::ZERO)
-            })?;
+        let mut normals = self.context.accessors.floats(&at, accessor, Type::Vec3, |normal| {
+            Vec3::from_array(normal).try_normalize().unwrap_or(Vec3::ZERO)
+        })?;
         let bad = replace(&mut normals, |normal| *normal == Vec3::ZERO, Vec3::Z);
-        self.context
-            .warnings
-            .add_count(bad, at, "a normal has no direction; +Z is used");
+        self.context.warnings.add_count(bad, at, "a normal has no direction; +Z is used");
         Ok(normals)
     }
 
@@ -162,14 +114,9 @@ impl Attributes<'_> {
         let Some(accessor) = self.accessor(Semantic::TexCoords(set), &at, count)? else {
             return Ok(Vec::new());
         };
-        let mut coords =
-            self.context
-                .accessors
-                .floats(&at, accessor, Type::Vec2, Vec2::from_array)?;
+        let mut coords = self.context.accessors.floats(&at, accessor, Type::Vec2, Vec2::from_array)?;
         let bad = replace(&mut coords, |coord| !coord.is_finite(), Vec2::ZERO);
-        self.context
-            .warnings
-            .add_count(bad, at, "a texture coordinate is not finite; 0 is used");
+        self.context.warnings.add_count(bad, at, "a texture coordinate is not finite; 0 is used");
         Ok(coords)
     }
 
@@ -177,10 +124,7 @@ impl Attributes<'_> {
     fn influences(&self, count: usize) -> Result<Option<Influences>, Problem> {
         let mut sets = Vec::new();
         for set in 0.. {
-            let (joints, weights) = (
-                self.get(Semantic::Joints(set)),
-                self.get(Semantic::Weights(set)),
-            );
+            let (joints, weights) = (self.get(Semantic::Joints(set)), self.get(Semantic::Weights(set)));
             if joints.is_none() && weights.is_none() {
                 break;
             }
@@ -189,13 +133,9 @@ impl Attributes<'_> {
         if sets.is_empty() {
             return Ok(None);
         }
-        self.context
-            .accessors
-            .charge::<[(u16, f32); 4]>(self.at, (sets.len() * count) as u64)?;
+        self.context.accessors.charge::<[(u16, f32); 4]>(self.at, (sets.len() * count) as u64)?;
         let mut influences = interleave(&sets, count);
-        let used = |(_, weights): &(_, Vec<[f32; 4]>)| {
-            weights.iter().flatten().any(|&weight| weight > 0.0)
-        };
+        let used = |(_, weights): &(_, Vec<[f32; 4]>)| weights.iter().flatten().any(|&weight| weight > 0.0);
         if sets.iter().skip(GPU_INFLUENCES / 4).any(used) {
             let message = format!(
                 "vertices have up to {} influences; on the GPU only the {GPU_INFLUENCES} largest count",
@@ -208,34 +148,19 @@ impl Attributes<'_> {
     }
 
     fn influence_set(&self, set: u32, count: usize) -> Result<Option<InfluenceSet>, Problem> {
-        let (joints_at, weights_at) = (
-            self.path(&format!("JOINTS_{set}")),
-            self.path(&format!("WEIGHTS_{set}")),
-        );
+        let (joints_at, weights_at) = (self.path(&format!("JOINTS_{set}")), self.path(&format!("WEIGHTS_{set}")));
         let joints = self.accessor(Semantic::Joints(set), &joints_at, count)?;
         let weights = self.accessor(Semantic::Weights(set), &weights_at, count)?;
         let (Some(joints), Some(weights)) = (joints, weights) else {
-            let message =
-                format!("JOINTS_{set} and WEIGHTS_{set} do not go together; both are ignored");
-            self.context
-                .warnings
-                .add(format!("{}/attributes", self.at), message);
+            let message = format!("JOINTS_{set} and WEIGHTS_{set} do not go together; both are ignored");
+            self.context.warnings.add(format!("{}/attributes", self.at), message);
             return Ok(None);
         };
         // A joint beyond 65535 is beyond every skin too: `limit_joints` will see to it.
         let narrow = |joint| u16::try_from(joint).unwrap_or(u16::MAX);
-        let joints = self.context.accessors.integers(
-            &joints_at,
-            joints,
-            Type::Vec4,
-            |joints: [u32; 4]| joints.map(narrow),
-        )?;
-        let weights = self.context.accessors.floats(
-            &weights_at,
-            weights,
-            Type::Vec4,
-            |weights: [f32; 4]| weights,
-        )?;
+        let joints =
+            self.context.accessors.integers(&joints_at, joints, Type::Vec4, |joints: [u32; 4]| joints.map(narrow))?;
+        let weights = self.context.accessors.floats(&weights_at, weights, Type::Vec4, |weights: [f32; 4]| weights)?;
         Ok(Some((joints, weights)))
     }
 
@@ -257,25 +182,12 @@ impl Attributes<'_> {
         }
         let warnings = &self.context.warnings;
         warnings.add_count(bad, &at, "a weight is negative or not finite; 0 is used");
-        warnings.add_count(
-            off,
-            &at,
-            "the weights of a vertex do not sum to 1; they are scaled",
-        );
-        warnings.add_count(
-            empty,
-            &at,
-            "a vertex has no weights; it follows its first joint",
-        );
+        warnings.add_count(off, &at, "the weights of a vertex do not sum to 1; they are scaled");
+        warnings.add_count(empty, &at, "a vertex has no weights; it follows its first joint");
     }
 
     /// The accessor of an attribute, unless it has not one value for each vertex.
-    fn accessor(
-        &self,
-        semantic: Semantic,
-        at: &str,
-        count: usize,
-    ) -> Result<Option<Index<Accessor>>, Problem> {
+    fn accessor(&self, semantic: Semantic, at: &str, count: usize) -> Result<Option<Index<Accessor>>, Problem> {
         let Some(accessor) = self.get(semantic) else {
             return Ok(None);
         };
@@ -295,12 +207,8 @@ type InfluenceSet = (Vec<[u16; 4]>, Vec<[f32; 4]>);
 fn interleave(sets: &[InfluenceSet], count: usize) -> Influences {
     Influences {
         per_vertex: 4 * sets.len(),
-        joints: (0..count)
-            .flat_map(|vertex| sets.iter().flat_map(move |(joints, _)| joints[vertex]))
-            .collect(),
-        weights: (0..count)
-            .flat_map(|vertex| sets.iter().flat_map(move |(_, weights)| weights[vertex]))
-            .collect(),
+        joints: (0..count).flat_map(|vertex| sets.iter().flat_map(move |(joints, _)| joints[vertex])).collect(),
+        weights: (0..count).flat_map(|vertex| sets.iter().flat_map(move |(_, weights)| weights[vertex])).collect(),
     }
 }
 
@@ -320,9 +228,7 @@ fn import_indices(
     accessor: Index<Accessor>,
     vertices: usize,
 ) -> Result<Vec<u32>, Problem> {
-    let indices = context
-        .accessors
-        .integers(at, accessor, Type::Scalar, |[index]| index)?;
+    let indices = context.accessors.integers(at, accessor, Type::Scalar, |[index]| index)?;
     let restart = match context.accessors.component_type(at, accessor)? {
         ComponentType::U8 => u32::from(u8::MAX),
         ComponentType::U16 => u32::from(u16::MAX),
@@ -330,28 +236,17 @@ fn import_indices(
     };
     let largest = indices.iter().copied().max().unwrap_or(0);
     if largest == restart {
-        return Err(broken(
-            at,
-            format!("index {restart} is the primitive-restart value, which glTF does not allow"),
-        ));
+        return Err(broken(at, format!("index {restart} is the primitive-restart value, which glTF does not allow")));
     }
     if largest as usize >= vertices && !indices.is_empty() && vertices > 0 {
-        return Err(broken(
-            at,
-            format!("index {largest} is not below the number of vertices, {vertices}"),
-        ));
+        return Err(broken(at, format!("index {largest} is not below the number of vertices, {vertices}")));
     }
     // Without positions there is nothing to draw, and no index is valid.
     Ok(if vertices == 0 { Vec::new() } else { indices })
 }
 
 /// Turns strips, fans and loops into lists (glTF 2.0, section 3.7.2.1).
-fn to_list(
-    context: &Context,
-    at: &str,
-    mode: Mode,
-    indices: Vec<u32>,
-) -> Result<(Topology, Vec<u32>), Problem> {
+fn to_list(context: &Context, at: &str, mode: Mode, indices: Vec<u32>) -> Result<(Topology, Vec<u32>), Problem> {
     let (topology, size) = match mode {
         Mode::Points => (Topology::Points, 1),
         Mode::Lines | Mode::LineLoop | Mode::LineStrip => (Topology::Lines, 2),
@@ -359,18 +254,11 @@ fn to_list(
     };
     let is_list = matches!(mode, Mode::Points | Mode::Lines | Mode::Triangles);
     if !is_list {
-        context
-            .accessors
-            .charge::<[u32; 3]>(at, indices.len() as u64)?;
+        context.accessors.charge::<[u32; 3]>(at, indices.len() as u64)?;
     }
     if indices.len() < size || (is_list && !indices.len().is_multiple_of(size)) {
-        let message = format!(
-            "{} indices do not make whole {topology:?}; the rest is not drawn",
-            indices.len()
-        );
-        context
-            .warnings
-            .add_count(usize::from(!indices.is_empty()), at, message);
+        let message = format!("{} indices do not make whole {topology:?}; the rest is not drawn", indices.len());
+        context.warnings.add_count(usize::from(!indices.is_empty()), at, message);
     }
     Ok((topology, list_indices(mode, indices, size)))
 }
@@ -392,18 +280,11 @@ fn list_indices(mode: Mode, mut indices: Vec<u32>, size: usize) -> Vec<u32> {
         // Every other triangle of a strip is turned around, so that all wind the same way.
         Mode::TriangleStrip => {
             let triangle = |(index, v): (usize, &[u32])| {
-                if index % 2 == 0 {
-                    [v[0], v[1], v[2]]
-                } else {
-                    [v[0], v[2], v[1]]
-                }
+                if index % 2 == 0 { [v[0], v[1], v[2]] } else { [v[0], v[2], v[1]] }
             };
             indices.windows(3).enumerate().flat_map(triangle).collect()
         }
-        Mode::TriangleFan => indices[1..]
-            .windows(2)
-            .flat_map(|v| [v[0], v[1], indices[0]])
-            .collect(),
+        Mode::TriangleFan => indices[1..].windows(2).flat_map(|v| [v[0], v[1], indices[0]]).collect(),
     }
 }
 
@@ -412,25 +293,16 @@ fn make_flat(context: &Context, at: &str, primitive: &mut Primitive) -> Result<(
     let indices = &primitive.indices;
     let count = indices.len() as u64;
     let is_split = count == primitive.positions.len() as u64
-        && indices
-            .iter()
-            .enumerate()
-            .all(|(at, &index)| at == index as usize);
+        && indices.iter().enumerate().all(|(at, &index)| at == index as usize);
     if !is_split {
         context.accessors.charge::<[Vec3; 3]>(at, count)?;
         primitive.positions = gather(&primitive.positions, indices, 1);
-        for coords in primitive
-            .tex_coords
-            .iter_mut()
-            .filter(|coords| !coords.is_empty())
-        {
+        for coords in primitive.tex_coords.iter_mut().filter(|coords| !coords.is_empty()) {
             *coords = gather(coords, indices, 1);
         }
         if let Some(influences) = &mut primitive.influences {
             let size = influences.per_vertex;
-            context
-                .accessors
-                .charge::<(u16, f32)>(at, count * size as u64)?;
+            context.accessors.charge::<(u16, f32)>(at, count * size as u64)?;
             influences.joints = gather(&influences.joints, indices, size);
             influences.weights = gather(&influences.weights, indices, size);
         }
@@ -439,13 +311,7 @@ fn make_flat(context: &Context, at: &str, primitive: &mut Primitive) -> Result<(
     }
     context.accessors.charge::<Vec3>(at, count)?;
     let normal = |[a, b, c]: &[Vec3; 3]| [flat_normal(*a, *b, *c); 3];
-    primitive.normals = primitive
-        .positions
-        .as_chunks()
-        .0
-        .iter()
-        .flat_map(normal)
-        .collect();
+    primitive.normals = primitive.positions.as_chunks().0.iter().flat_map(normal).collect();
     Ok(())
 }
 
@@ -460,9 +326,7 @@ fn flat_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
     let normal = |a: Vec3, b: Vec3, c: Vec3| (b - a).cross(c - a).try_normalize();
     // Squares of very small and very large edges leave the range of floats.
     let size = (b - a).abs().max((c - a).abs()).max_element();
-    normal(a, b, c)
-        .or_else(|| normal(a / size, b / size, c / size))
-        .unwrap_or(Vec3::Z)
+    normal(a, b, c).or_else(|| normal(a / size, b / size, c / size)).unwrap_or(Vec3::Z)
 }
 
 /// Sees to it that no vertex refers to a joint that a skin, with which its mesh is drawn, does not have.
@@ -546,21 +410,12 @@ mod tests {
     fn strips_and_fans_keep_their_winding() {
         // glTF 2.0, section 3.7.2.1: strip p_i = {v_i, v_(i+1+i%2), v_(i+2-i%2)}, fan p_i = {v_(i+1), v_(i+2), v_0}.
         let list = |mode, size| list_indices(mode, vec![10, 11, 12, 13, 14], size);
-        assert_eq!(
-            list(Mode::TriangleStrip, 3),
-            [10, 11, 12, 11, 13, 12, 12, 13, 14]
-        );
-        assert_eq!(
-            list(Mode::TriangleFan, 3),
-            [11, 12, 10, 12, 13, 10, 13, 14, 10]
-        );
+        assert_eq!(list(Mode::TriangleStrip, 3), [10, 11, 12, 11, 13, 12, 12, 13, 14]);
+        assert_eq!(list(Mode::TriangleFan, 3), [11, 12, 10, 12, 13, 10, 13, 14, 10]);
         assert_eq!(list(Mode::Triangles, 3), [10, 11, 12]);
         assert_eq!(list(Mode::Lines, 2), [10, 11, 12, 13]);
         assert_eq!(list(Mode::LineStrip, 2), [10, 11, 11, 12, 12, 13, 13, 14]);
-        assert_eq!(
-            list(Mode::LineLoop, 2),
-            [10, 11, 11, 12, 12, 13, 13, 14, 14, 10]
-        );
+        assert_eq!(list(Mode::LineLoop, 2), [10, 11, 11, 12, 12, 13, 13, 14, 14, 10]);
         assert_eq!(list(Mode::Points, 1), [10, 11, 12, 13, 14]);
     }
 
@@ -575,29 +430,17 @@ mod tests {
             (Mode::TriangleFan, 3),
         ] {
             for count in 0..size {
-                assert!(
-                    list_indices(mode, vec![0; count], size).is_empty(),
-                    "{mode:?} of {count}"
-                );
+                assert!(list_indices(mode, vec![0; count], size).is_empty(), "{mode:?} of {count}");
             }
-            assert!(
-                !list_indices(mode, vec![0; size], size).is_empty(),
-                "{mode:?} of {size}"
-            );
+            assert!(!list_indices(mode, vec![0; size], size).is_empty(), "{mode:?} of {size}");
         }
     }
 
     #[test]
     fn flat_normals_are_those_of_counter_clockwise_triangles() {
         assert_eq!(flat_normal(Vec3::ZERO, Vec3::X, Vec3::Y), Vec3::Z);
-        assert_eq!(
-            flat_normal(Vec3::ZERO, Vec3::Z * 1e-20, Vec3::X * 1e-20),
-            Vec3::Y
-        );
-        assert_eq!(
-            flat_normal(Vec3::ZERO, Vec3::Y * 1e30, Vec3::Z * 1e30),
-            Vec3::X
-        );
+        assert_eq!(flat_normal(Vec3::ZERO, Vec3::Z * 1e-20, Vec3::X * 1e-20), Vec3::Y);
+        assert_eq!(flat_normal(Vec3::ZERO, Vec3::Y * 1e30, Vec3::Z * 1e30), Vec3::X);
         assert_eq!(flat_normal(Vec3::ONE, Vec3::ONE, Vec3::ONE), Vec3::Z);
         assert_eq!(flat_normal(Vec3::ZERO, Vec3::X, Vec3::X), Vec3::Z);
     }
@@ -612,13 +455,7 @@ mod tests {
         let (joints, weights) = influences.largest(2);
         assert_eq!(joints, [2, 4, 5, 6]);
         let expected = [0.5 / 0.9, 0.4 / 0.9, 1.0, 0.0];
-        assert!(
-            weights
-                .iter()
-                .zip(expected)
-                .all(|(a, b)| (a - b).abs() < 1e-6),
-            "{weights:?}"
-        );
+        assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{weights:?}");
         let (joints, weights) = influences.largest(5);
         assert_eq!(joints, [1, 2, 3, 4, 0, 5, 6, 7, 8, 0]);
         assert_eq!(weights, [0.1, 0.5, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);

@@ -11,38 +11,24 @@ use std::path::Path;
 /// Imports a file of the given fields, the first buffer of which holds `data`, with one view of all of it
 /// before the views that the fields have.
 fn import(mut fields: Value, data: &[u8]) -> Result<Scene, String> {
-    let uri = format!(
-        "data:application/octet-stream;base64,{}",
-        BASE64_STANDARD.encode(data)
-    );
+    let uri = format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(data));
     fields["asset"] = json!({ "version": "2.0" });
     fields["buffers"] = json!([{ "byteLength": data.len(), "uri": uri }]);
     let mut views = vec![json!({ "buffer": 0, "byteLength": data.len() })];
-    views.extend(
-        fields["bufferViews"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default(),
-    );
+    views.extend(fields["bufferViews"].as_array().cloned().unwrap_or_default());
     fields["bufferViews"] = json!(views);
     super::import::import(fields.to_string().as_bytes(), Path::new(""), "test".into())
         .map_err(|problem| problem.to_string())
 }
 
 fn floats(values: &[f32]) -> Vec<u8> {
-    values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect()
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 /// Imports points whose positions are the first accessor.
 fn import_points(accessor: Value, views: Value, data: &[u8]) -> Result<Primitive, String> {
     let mesh = json!({ "primitives": [{ "mode": 0, "attributes": { "POSITION": 0 } }] });
-    let scene = import(
-        json!({ "accessors": [accessor], "bufferViews": views, "meshes": [mesh] }),
-        data,
-    )?;
+    let scene = import(json!({ "accessors": [accessor], "bufferViews": views, "meshes": [mesh] }), data)?;
     assert_eq!(scene.warnings, [""; 0]);
     Ok(scene.meshes[0].primitives[0].clone())
 }
@@ -53,23 +39,14 @@ fn accessors_may_be_interleaved() {
     let views = json!([{ "buffer": 0, "byteOffset": 0, "byteLength": 32, "byteStride": 16 }]);
     let accessor = json!({ "bufferView": 1, "byteOffset": 4, "componentType": 5126, "count": 2, "type": "VEC3" });
     let points = import_points(accessor.clone(), views.clone(), &data).unwrap();
-    assert_eq!(
-        points.positions,
-        [Vec3::new(1.0, 2.0, 3.0), Vec3::new(4.0, 5.0, 6.0)]
-    );
-    assert_eq!(
-        (points.topology, &points.indices[..]),
-        (Topology::Points, &[0, 1][..])
-    );
+    assert_eq!(points.positions, [Vec3::new(1.0, 2.0, 3.0), Vec3::new(4.0, 5.0, 6.0)]);
+    assert_eq!((points.topology, &points.indices[..]), (Topology::Points, &[0, 1][..]));
 
     for (field, value) in [("byteOffset", 8), ("count", 3)] {
         let mut accessor = accessor.clone();
         accessor[field] = json!(value);
         let error = import_points(accessor, views.clone(), &data).unwrap_err();
-        assert!(
-            error.starts_with("/accessors/0: ") && error.contains("not within /bufferViews/1"),
-            "{error}"
-        );
+        assert!(error.starts_with("/accessors/0: ") && error.contains("not within /bufferViews/1"), "{error}");
     }
 }
 
@@ -77,29 +54,15 @@ fn accessors_may_be_interleaved() {
 fn integers_stand_for_floats() {
     // glTF 2.0, section 3.6.2.2: f = max(c / 127, -1), c / 255, max(c / 32767, -1), c / 65535.
     let cases: [(u32, &[u8], _, _); 4] = [
-        (
-            5120,
-            &[127, 0x81, 0x80],
-            [1.0, -1.0, -1.0],
-            [127.0, -127.0, -128.0],
-        ),
+        (5120, &[127, 0x81, 0x80], [1.0, -1.0, -1.0], [127.0, -127.0, -128.0]),
         (5121, &[255, 51, 0], [1.0, 0.2, 0.0], [255.0, 51.0, 0.0]),
-        (
-            5122,
-            &[0xff, 0x7f, 0x00, 0x80, 0x01, 0x80],
-            [1.0, -1.0, -1.0],
-            [32767.0, -32768.0, -32767.0],
-        ),
-        (
-            5123,
-            &[0xff, 0xff, 0x33, 0x33, 0, 0],
-            [1.0, 0.2, 0.0],
-            [65535.0, 13107.0, 0.0],
-        ),
+        (5122, &[0xff, 0x7f, 0x00, 0x80, 0x01, 0x80], [1.0, -1.0, -1.0], [32767.0, -32768.0, -32767.0]),
+        (5123, &[0xff, 0xff, 0x33, 0x33, 0, 0], [1.0, 0.2, 0.0], [65535.0, 13107.0, 0.0]),
     ];
     for (component, data, normalized, plain) in cases {
         for (flag, expected) in [(true, normalized), (false, plain)] {
-            let accessor = json!({ "bufferView": 0, "componentType": component, "normalized": flag, "count": 1, "type": "VEC3" });
+            let accessor =
+                json!({ "bufferView": 0, "componentType": component, "normalized": flag, "count": 1, "type": "VEC3" });
             let points = import_points(accessor, json!([]), data).unwrap();
             assert!(
                 points.positions[0].abs_diff_eq(Vec3::from_array(expected), 1e-7),
@@ -111,14 +74,9 @@ fn integers_stand_for_floats() {
 
 #[test]
 fn sparse_accessors_replace_what_they_name() {
-    for (component, indices) in [
-        (5121, vec![1, 3]),
-        (5123, vec![1, 0, 3, 0]),
-        (5125, vec![1, 0, 0, 0, 3, 0, 0, 0]),
-    ] {
+    for (component, indices) in [(5121, vec![1, 3]), (5123, vec![1, 0, 3, 0]), (5125, vec![1, 0, 0, 0, 3, 0, 0, 0])] {
         let mut data = floats(&[
-            1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125, 0.125, 0.125,
-            0.0, 0.0, 0.0,
+            1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125, 0.125, 0.125, 0.0, 0.0, 0.0,
         ]);
         data.extend(&indices);
         let views = json!([
@@ -127,52 +85,34 @@ fn sparse_accessors_replace_what_they_name() {
             { "buffer": 0, "byteOffset": 72, "byteLength": indices.len() },
         ]);
         let sparse = json!({ "count": 2, "values": { "bufferView": 1 }, "indices": { "bufferView": 3, "componentType": component } });
-        let without_base =
-            json!({ "componentType": 5126, "count": 4, "type": "VEC3", "sparse": sparse });
+        let without_base = json!({ "componentType": 5126, "count": 4, "type": "VEC3", "sparse": sparse });
         let mut with_base = without_base.clone();
         with_base["bufferView"] = json!(2);
         let (first, second) = (Vec3::new(1.0, 2.0, 3.0), Vec3::new(4.0, 5.0, 6.0));
         let points = import_points(without_base.clone(), views.clone(), &data).unwrap();
         assert_eq!(points.positions, [Vec3::ZERO, first, Vec3::ZERO, second]);
         let points = import_points(with_base, views.clone(), &data).unwrap();
-        assert_eq!(
-            points.positions,
-            [Vec3::splat(0.5), first, Vec3::splat(0.125), second]
-        );
+        assert_eq!(points.positions, [Vec3::splat(0.5), first, Vec3::splat(0.125), second]);
 
         let mut too_small = without_base;
         too_small["count"] = json!(3);
         let error = import_points(too_small, views, &data).unwrap_err();
-        assert_eq!(
-            error,
-            "/accessors/0/sparse/indices: index 3 is not below the count of 3"
-        );
+        assert_eq!(error, "/accessors/0/sparse/indices: index 3 is not below the count of 3");
     }
 }
 
 #[test]
 fn small_files_do_not_fill_the_memory() {
     let zeros = |count: u64| json!({ "componentType": 5126, "count": count, "type": "VEC3" });
-    assert_eq!(
-        import_points(zeros(1000), json!([]), &[])
-            .unwrap()
-            .positions,
-        [Vec3::ZERO; 1000]
-    );
+    assert_eq!(import_points(zeros(1000), json!([]), &[]).unwrap().positions, [Vec3::ZERO; 1000]);
     for count in [1 << 23, 1 << 31, u64::MAX] {
         let error = import_points(zeros(count), json!([]), &[]).unwrap_err();
-        assert!(
-            error.starts_with("/accessors/0: ") && error.contains("memory"),
-            "{error}"
-        );
+        assert!(error.starts_with("/accessors/0: ") && error.contains("memory"), "{error}");
     }
     // Many primitives of one accessor add up.
     let primitives = vec![json!({ "mode": 0, "attributes": { "POSITION": 0 } }); 1000];
-    let error = import(
-        json!({ "accessors": [zeros(10_000)], "meshes": [{ "primitives": primitives }] }),
-        &[],
-    )
-    .unwrap_err();
+    let error =
+        import(json!({ "accessors": [zeros(10_000)], "meshes": [{ "primitives": primitives }] }), &[]).unwrap_err();
     assert!(error.contains("memory"), "{error}");
 }
 
@@ -215,16 +155,9 @@ fn missing_normals_are_flat() {
 fn indices_must_be_of_vertices() {
     let (fields, data) = quad(json!({}), [0, 1, 2, 0, 2, 4]);
     let error = import(fields, &data).unwrap_err();
-    assert_eq!(
-        error,
-        "/meshes/0/primitives/0/indices: index 4 is not below the number of vertices, 4"
-    );
+    assert_eq!(error, "/meshes/0/primitives/0/indices: index 4 is not below the number of vertices, 4");
     let (fields, data) = quad(json!({}), [0, 1, 2, 0xffff, 2, 3]);
-    assert!(
-        import(fields, &data)
-            .unwrap_err()
-            .contains("primitive-restart")
-    );
+    assert!(import(fields, &data).unwrap_err().contains("primitive-restart"));
 }
 
 /// A skinned quad: the vertices' first influence is joint 1 with weight `weights[0]`, and so on.
@@ -241,15 +174,7 @@ fn skinned_quad(joints: [u8; 4], weights: [f32; 4]) -> Result<Scene, String> {
         json!({ "bufferView": 0, "byteOffset": 76, "componentType": 5126, "count": 4, "type": "VEC4" }),
     );
     data.extend([joints; 4].concat());
-    data.extend(
-        [
-            floats(&weights),
-            floats(&weights),
-            floats(&weights),
-            floats(&weights),
-        ]
-        .concat(),
-    );
+    data.extend([floats(&weights), floats(&weights), floats(&weights), floats(&weights)].concat());
     fields["nodes"] = json!([{ "mesh": 0, "skin": 0 }, {}, {}]);
     fields["skins"] = json!([{ "joints": [1, 2] }]);
     import(fields, &data)
@@ -260,42 +185,19 @@ fn weights_sum_to_one() {
     let weights_of = |joints, weights| {
         let scene = skinned_quad(joints, weights).unwrap();
         let influences = scene.meshes[0].primitives[0].influences.clone().unwrap();
-        assert_eq!(
-            influences.weights.len(),
-            6 * 4,
-            "the influences of split vertices"
-        );
-        (
-            influences.joints[..4].to_vec(),
-            influences.weights[..4].to_vec(),
-            scene.warnings,
-        )
+        assert_eq!(influences.weights.len(), 6 * 4, "the influences of split vertices");
+        (influences.joints[..4].to_vec(), influences.weights[..4].to_vec(), scene.warnings)
     };
     let (_, weights, warnings) = weights_of([1, 0, 0, 0], [0.75, 0.25, 0.0, 0.0]);
-    assert_eq!(
-        (&weights[..], warnings.len()),
-        (&[0.75, 0.25, 0.0, 0.0][..], 0)
-    );
+    assert_eq!((&weights[..], warnings.len()), (&[0.75, 0.25, 0.0, 0.0][..], 0));
     let (_, weights, warnings) = weights_of([1, 0, 0, 0], [3.0, 1.0, 0.0, 0.0]);
     assert_eq!(weights, [0.75, 0.25, 0.0, 0.0]);
-    assert!(
-        warnings[0].starts_with("/meshes/0/primitives/0/attributes/WEIGHTS_0: ")
-            && warnings[0].contains("sum")
-    );
+    assert!(warnings[0].starts_with("/meshes/0/primitives/0/attributes/WEIGHTS_0: ") && warnings[0].contains("sum"));
     let (_, weights, warnings) = weights_of([1, 0, 0, 0], [f32::NAN, -1.0, 0.0, 0.0]);
-    assert_eq!(
-        (&weights[..], warnings.len()),
-        (&[1.0, 0.0, 0.0, 0.0][..], 2)
-    );
+    assert_eq!((&weights[..], warnings.len()), (&[1.0, 0.0, 0.0, 0.0][..], 2));
     let (joints, weights, warnings) = weights_of([1, 2, 200, 0], [0.25, 0.75, 0.0, 0.0]);
-    assert_eq!(
-        (&joints[..], &weights[..]),
-        (&[1, 0, 0, 0][..], &[1.0, 0.0, 0.0, 0.0][..])
-    );
-    assert!(
-        warnings[0].contains("JOINTS_0: a joint is not among the skin's 2"),
-        "{warnings:?}"
-    );
+    assert_eq!((&joints[..], &weights[..]), (&[1, 0, 0, 0][..], &[1.0, 0.0, 0.0, 0.0][..]));
+    assert!(warnings[0].contains("JOINTS_0: a joint is not among the skin's 2"), "{warnings:?}");
 }
 
 #[test]
@@ -307,15 +209,8 @@ fn a_skin_without_inverse_bind_matrices_has_identities() {
 
 #[test]
 fn a_skin_has_joints() {
-    let error = import(
-        json!({ "nodes": [{}], "skins": [{ "joints": [0] }, { "joints": [] }] }),
-        &[],
-    )
-    .unwrap_err();
-    assert_eq!(
-        error,
-        "/skins/1/joints: is empty, and a skin needs at least one joint"
-    );
+    let error = import(json!({ "nodes": [{}], "skins": [{ "joints": [0] }, { "joints": [] }] }), &[]).unwrap_err();
+    assert_eq!(error, "/skins/1/joints: is empty, and a skin needs at least one joint");
 }
 
 fn nodes(fields: Value) -> Result<Scene, String> {
@@ -326,66 +221,34 @@ fn nodes(fields: Value) -> Result<Scene, String> {
 fn the_scene_is_chosen() {
     let roots = |fields| {
         let scene = nodes(fields).unwrap();
-        (
-            scene.roots,
-            scene
-                .nodes
-                .iter()
-                .map(|node| node.in_scene)
-                .collect::<Vec<_>>(),
-        )
+        (scene.roots, scene.nodes.iter().map(|node| node.in_scene).collect::<Vec<_>>())
     };
     let three = json!([{}, { "children": [2] }, {}]);
-    assert_eq!(
-        roots(json!({ "nodes": three })),
-        (vec![0, 1], vec![true; 3])
-    );
+    assert_eq!(roots(json!({ "nodes": three })), (vec![0, 1], vec![true; 3]));
     let scenes = json!([{ "nodes": [1] }, { "nodes": [0] }, {}]);
-    assert_eq!(
-        roots(json!({ "nodes": three, "scenes": scenes })),
-        (vec![1], vec![false, true, true])
-    );
-    assert_eq!(
-        roots(json!({ "nodes": three, "scenes": scenes, "scene": 1 })),
-        (vec![0], vec![true, false, false])
-    );
-    assert_eq!(
-        roots(json!({ "nodes": three, "scenes": scenes, "scene": 2 })),
-        (vec![], vec![false; 3])
-    );
+    assert_eq!(roots(json!({ "nodes": three, "scenes": scenes })), (vec![1], vec![false, true, true]));
+    assert_eq!(roots(json!({ "nodes": three, "scenes": scenes, "scene": 1 })), (vec![0], vec![true, false, false]));
+    assert_eq!(roots(json!({ "nodes": three, "scenes": scenes, "scene": 2 })), (vec![], vec![false; 3]));
     let error = nodes(json!({ "nodes": three, "scenes": scenes, "scene": 3 })).unwrap_err();
-    assert_eq!(
-        error,
-        "/scene: refers to /scenes/3, but that array has length 3"
-    );
+    assert_eq!(error, "/scene: refers to /scenes/3, but that array has length 3");
 }
 
 #[test]
 fn nodes_form_trees() {
-    let scene =
-        nodes(json!({ "nodes": [{ "children": [2] }, { "children": [2, 3] }, {}, {}] })).unwrap();
+    let scene = nodes(json!({ "nodes": [{ "children": [2] }, { "children": [2, 3] }, {}, {}] })).unwrap();
     assert_eq!(scene.nodes[2].parent, Some(0));
     assert_eq!(scene.nodes[1].children, [3]);
-    assert_eq!(
-        scene.warnings,
-        ["/nodes/1/children: node 2 is already a child of node 0 and stays there"]
-    );
+    assert_eq!(scene.warnings, ["/nodes/1/children: node 2 is already a child of node 0 and stays there"]);
     // Node 0 hangs below the cycle of 1 and 2, and node 3 above it.
-    let error = nodes(
-        json!({ "nodes": [{}, { "children": [2, 0] }, { "children": [1] }, { "children": [1] }] }),
-    )
-    .unwrap_err();
+    let error =
+        nodes(json!({ "nodes": [{}, { "children": [2, 0] }, { "children": [1] }, { "children": [1] }] })).unwrap_err();
     assert!(
-        error == "/nodes/1: is its own descendant; nodes must not form a cycle"
-            || error.starts_with("/nodes/2: "),
+        error == "/nodes/1: is its own descendant; nodes must not form a cycle" || error.starts_with("/nodes/2: "),
         "{error}"
     );
     assert!(nodes(json!({ "nodes": [{ "children": [0] }] })).is_err());
     // A chain as deep as the file is long: no recursion.
-    let chain: Vec<Value> = (1..100_000)
-        .map(|child| json!({ "children": [child] }))
-        .chain([json!({})])
-        .collect();
+    let chain: Vec<Value> = (1..100_000).map(|child| json!({ "children": [child] })).chain([json!({})]).collect();
     let scene = nodes(json!({ "nodes": chain })).unwrap();
     assert_eq!(scene.node_order.last(), Some(&99_999));
     assert_eq!(Pose::new(&scene).world(99_999), Mat4::IDENTITY);
@@ -399,16 +262,9 @@ fn bad_transforms_are_replaced() {
         { "matrix": [1e39, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1] },
     ]}))
     .unwrap();
-    let rotated = |rotation| Transform::Trs {
-        translation: Vec3::ZERO,
-        rotation,
-        scale: Vec3::ONE,
-    };
+    let rotated = |rotation| Transform::Trs { translation: Vec3::ZERO, rotation, scale: Vec3::ONE };
     assert_eq!(scene.nodes[0].local, rotated(Quat::IDENTITY));
-    assert_eq!(
-        scene.nodes[1].local,
-        rotated(Quat::from_xyzw(0.0, 0.0, 0.6, 0.8))
-    );
+    assert_eq!(scene.nodes[1].local, rotated(Quat::from_xyzw(0.0, 0.0, 0.6, 0.8)));
     assert_eq!(scene.nodes[2].local, Transform::Matrix(Mat4::IDENTITY));
     assert_eq!(scene.warnings.len(), 4, "{:?}", scene.warnings);
 }
@@ -436,55 +292,27 @@ fn animation(path: &str, interpolation: &str, output: Value, data: &[u8]) -> Res
 #[test]
 fn rotations_may_be_integers() {
     let output = json!({ "bufferView": 0, "byteOffset": 12, "componentType": 5120, "normalized": true, "count": 3, "type": "VEC4" });
-    let scene = animation(
-        "rotation",
-        "LINEAR",
-        output,
-        &[0, 0, 0, 127, 0, 0, 90, 90, 0, 0, 0x81, 0],
-    )
-    .unwrap();
+    let scene = animation("rotation", "LINEAR", output, &[0, 0, 0, 127, 0, 0, 90, 90, 0, 0, 0x81, 0]).unwrap();
     assert_eq!(scene.animations[0].duration, 2.0);
-    assert_eq!(
-        (scene.animation_named("wave"), scene.animation_named("Wave")),
-        (Some(0), None)
-    );
-    assert_eq!(
-        scene.animations[0].channels.len(),
-        1,
-        "channels without a node or with a matrix are ignored"
-    );
-    assert!(
-        scene.warnings[0].contains("/channels/2/target/node: a node with a matrix"),
-        "{:?}",
-        scene.warnings
-    );
+    assert_eq!((scene.animation_named("wave"), scene.animation_named("Wave")), (Some(0), None));
+    assert_eq!(scene.animations[0].channels.len(), 1, "channels without a node or with a matrix are ignored");
+    assert!(scene.warnings[0].contains("/channels/2/target/node: a node with a matrix"), "{:?}", scene.warnings);
     let mut pose = Pose::new(&scene);
     pose.evaluate(&scene, &[(0, 0.5)]);
-    assert!(
-        pose.world(0)
-            .abs_diff_eq(Mat4::from_rotation_z(std::f32::consts::FRAC_PI_4), 1e-6)
-    );
+    assert!(pose.world(0).abs_diff_eq(Mat4::from_rotation_z(std::f32::consts::FRAC_PI_4), 1e-6));
     // Between (0, 0, 1, 1) and (0, 0, -1, 0) the shorter way is on to half a turn.
     pose.evaluate(&scene, &[(0, 1.5)]);
-    assert!(
-        pose.world(0)
-            .abs_diff_eq(Mat4::from_rotation_z(0.75 * std::f32::consts::PI), 1e-6)
-    );
+    assert!(pose.world(0).abs_diff_eq(Mat4::from_rotation_z(0.75 * std::f32::consts::PI), 1e-6));
 }
 
 #[test]
 fn outputs_have_a_value_for_each_key() {
-    let output = |count| json!({ "bufferView": 0, "byteOffset": 12, "componentType": 5126, "count": count, "type": "VEC3" });
+    let output =
+        |count| json!({ "bufferView": 0, "byteOffset": 12, "componentType": 5126, "count": count, "type": "VEC3" });
     let error = animation("scale", "LINEAR", output(2), &[0; 24]).unwrap_err();
-    assert_eq!(
-        error,
-        "/animations/0/samplers/0/output: 2 values for 3 keys, which need 3"
-    );
+    assert_eq!(error, "/animations/0/samplers/0/output: 2 values for 3 keys, which need 3");
     let error = animation("scale", "CUBICSPLINE", output(8), &[0; 96]).unwrap_err();
-    assert!(
-        error.contains("8 values for 3 keys, which need 9"),
-        "{error}"
-    );
+    assert!(error.contains("8 values for 3 keys, which need 9"), "{error}");
     assert!(animation("scale", "CUBICSPLINE", output(9), &[0; 108]).is_ok());
 }
 
@@ -492,26 +320,15 @@ fn outputs_have_a_value_for_each_key() {
 fn morph_weights_count_for_the_duration_alone() {
     let output = json!({ "bufferView": 0, "byteOffset": 12, "componentType": 5126, "count": 6, "type": "SCALAR" });
     let scene = animation("weights", "LINEAR", output, &[0; 24]).unwrap();
-    assert_eq!(
-        (
-            scene.animations[0].channels.len(),
-            scene.animations[0].duration
-        ),
-        (0, 2.0)
-    );
+    assert_eq!((scene.animations[0].channels.len(), scene.animations[0].duration), (0, 2.0));
     assert_eq!(scene.warnings, [""; 0]);
 }
 
 #[test]
 fn clips_are_laid_over_each_other() {
     let output = json!({ "bufferView": 0, "byteOffset": 12, "componentType": 5126, "count": 3, "type": "VEC3" });
-    let scene = animation(
-        "translation",
-        "STEP",
-        output,
-        &floats(&[1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 3.0, 0.0, 0.0]),
-    )
-    .unwrap();
+    let scene =
+        animation("translation", "STEP", output, &floats(&[1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 3.0, 0.0, 0.0])).unwrap();
     let mut pose = Pose::new(&scene);
     pose.evaluate(&scene, &[(0, 0.0), (0, 1.5)]);
     assert_eq!(pose.world(0), Mat4::from_translation(Vec3::X * 2.0));
@@ -534,40 +351,16 @@ fn materials_have_defaults() {
         &[],
     )
     .unwrap();
-    let [mask, blend, default] = &scene.materials[..] else {
-        panic!("{:?}", scene.materials)
-    };
+    let [mask, blend, default] = &scene.materials[..] else { panic!("{:?}", scene.materials) };
+    assert_eq!((mask.alpha_mode, mask.double_sided), (AlphaMode::Mask { cutoff: 0.5 }, true));
+    assert_eq!((blend.alpha_mode, blend.base_color_factor), (AlphaMode::Blend, Vec4::new(1.0, 0.5, 0.0, 0.25)));
+    assert_eq!(blend.base_color_texture, Some(TextureInfo { texture: 0, tex_coord: 1 }));
     assert_eq!(
-        (mask.alpha_mode, mask.double_sided),
-        (AlphaMode::Mask { cutoff: 0.5 }, true)
-    );
-    assert_eq!(
-        (blend.alpha_mode, blend.base_color_factor),
-        (AlphaMode::Blend, Vec4::new(1.0, 0.5, 0.0, 0.25))
-    );
-    assert_eq!(
-        blend.base_color_texture,
-        Some(TextureInfo {
-            texture: 0,
-            tex_coord: 1
-        })
-    );
-    assert_eq!(
-        (
-            default.alpha_mode,
-            default.base_color_factor,
-            default.double_sided
-        ),
+        (default.alpha_mode, default.base_color_factor, default.double_sided),
         (AlphaMode::Opaque, Vec4::ONE, false)
     );
-    assert_eq!(
-        (scene.textures[0].image, scene.textures[1].image),
-        (None, None)
-    );
-    assert_eq!(
-        scene.warnings,
-        ["/images/1: has no data; the image is left out"]
-    );
+    assert_eq!((scene.textures[0].image, scene.textures[1].image), (None, None));
+    assert_eq!(scene.warnings, ["/images/1: has no data; the image is left out"]);
     let smooth = Sampler {
         mag_filter: Filter::Linear,
         min_filter: Filter::Linear,
@@ -582,21 +375,13 @@ fn materials_have_defaults() {
         wrap_u: Wrap::ClampToEdge,
         wrap_v: Wrap::MirroredRepeat,
     };
-    assert_eq!(
-        (scene.textures[0].sampler, scene.textures[1].sampler),
-        (smooth, sharp)
-    );
+    assert_eq!((scene.textures[0].sampler, scene.textures[1].sampler), (smooth, sharp));
 }
 
 #[test]
 fn errors_name_the_file() {
-    let error = Scene::load(Path::new("no/such.gltf"))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.starts_with("no/such.gltf: cannot be read: "),
-        "{error}"
-    );
+    let error = Scene::load(Path::new("no/such.gltf")).unwrap_err().to_string();
+    assert!(error.starts_with("no/such.gltf: cannot be read: "), "{error}");
     let error = Scene::load(Path::new(".")).unwrap_err().to_string();
     assert_eq!(error, ".: cannot be read: it is not a regular file");
 }

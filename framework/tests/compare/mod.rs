@@ -23,10 +23,7 @@ pub(crate) struct Largest {
 impl Largest {
     /// The largest of all differences.
     pub(crate) fn max(&self) -> f64 {
-        self.nodes
-            .max(self.joints)
-            .max(self.positions)
-            .max(self.normals)
+        self.nodes.max(self.joints).max(self.positions).max(self.normals)
     }
 
     /// The larger of both, one by one.
@@ -56,10 +53,7 @@ pub(crate) fn samples(scene: &Scene, expected: &Value) -> Largest {
     let mut pose = Pose::new(scene);
     for sample in array(&expected["samples"]) {
         match sample["animation"].as_u64() {
-            Some(animation) => pose.evaluate(
-                scene,
-                &[(animation as usize, number(&sample["time"]) as f32)],
-            ),
+            Some(animation) => pose.evaluate(scene, &[(animation as usize, number(&sample["time"]) as f32)]),
             None => pose.evaluate(scene, &[]),
         }
         largest.merge(one_sample(scene, &pose, sample));
@@ -72,15 +66,10 @@ fn one_sample(scene: &Scene, pose: &Pose, sample: &Value) -> Largest {
     assert_eq!(array(&sample["nodes"]).len(), scene.nodes.len());
     for (index, node) in array(&sample["nodes"]).iter().enumerate() {
         assert_eq!(node["index"], index);
-        assert_eq!(
-            node["inScene"], scene.nodes[index].in_scene,
-            "whether node {index} is in the scene"
-        );
+        assert_eq!(node["inScene"], scene.nodes[index].in_scene, "whether node {index} is in the scene");
         let parent = scene.nodes[index].parent.map_or(-1, |parent| parent as i64);
         assert_eq!(node["parent"], parent, "the parent of node {index}");
-        largest.nodes = largest
-            .nodes
-            .max(matrix_difference(pose.world(index), &node["world"]));
+        largest.nodes = largest.nodes.max(matrix_difference(pose.world(index), &node["world"]));
     }
     for skin in array(&sample["skins"]) {
         let joints = &scene.skins[skin["skin"].as_u64().unwrap() as usize];
@@ -90,23 +79,15 @@ fn one_sample(scene: &Scene, pose: &Pose, sample: &Value) -> Largest {
             largest.joints = largest.joints.max(matrix_difference(matrix, expected));
         }
     }
-    if sample["morphWeights"]
-        .as_object()
-        .is_some_and(|weights| weights.is_empty())
-    {
+    if sample["morphWeights"].as_object().is_some_and(|weights| weights.is_empty()) {
         compare_vertices(scene, pose, array(&sample["vertices"]), &mut largest);
     }
     largest
 }
 
 fn compare_vertices(scene: &Scene, pose: &Pose, expected: &[Value], largest: &mut Largest) {
-    let coordinates = expected
-        .iter()
-        .flat_map(|vertex| array(&vertex["position"]))
-        .map(number);
-    let size = coordinates.fold(f64::MIN_POSITIVE, |size, coordinate| {
-        size.max(coordinate.abs())
-    });
+    let coordinates = expected.iter().flat_map(|vertex| array(&vertex["position"])).map(number);
+    let size = coordinates.fold(f64::MIN_POSITIVE, |size, coordinate| size.max(coordinate.abs()));
     let mut known = None;
     for vertex in expected {
         let index = |key: &str| vertex[key].as_u64().unwrap() as usize;
@@ -133,55 +114,33 @@ fn vertices_of(source_vertices: &[u32], vertex: usize) -> Vec<usize> {
     if source_vertices.is_empty() {
         return vec![vertex];
     }
-    (0..source_vertices.len())
-        .filter(|&at| source_vertices[at] as usize == vertex)
-        .collect()
+    (0..source_vertices.len()).filter(|&at| source_vertices[at] as usize == vertex).collect()
 }
 
 fn matrix_difference(matrix: Mat4, expected: &Value) -> f64 {
     let expected: Vec<f64> = array(expected).iter().map(number).collect();
-    let size = expected
-        .iter()
-        .fold(f64::MIN_POSITIVE, |size, element| size.max(element.abs()));
+    let size = expected.iter().fold(f64::MIN_POSITIVE, |size, element| size.max(element.abs()));
     let found = matrix.to_cols_array();
-    found
-        .iter()
-        .zip(&expected)
-        .map(|(a, b)| difference(*a, *b))
-        .fold(0.0, f64::max)
-        / size
+    found.iter().zip(&expected).map(|(a, b)| difference(*a, *b)).fold(0.0, f64::max) / size
 }
 
 fn vector_difference(vector: Vec3, expected: &Value) -> f64 {
     let expected = array(expected).iter().map(number);
-    vector
-        .to_array()
-        .into_iter()
-        .zip(expected)
-        .map(|(a, b)| difference(a, b))
-        .fold(0.0, f64::max)
+    vector.to_array().into_iter().zip(expected).map(|(a, b)| difference(a, b)).fold(0.0, f64::max)
 }
 
 /// The difference of two numbers; infinite if one of them is none, which `max` would pass over.
 fn difference(found: f32, expected: f64) -> f64 {
     let difference = (f64::from(found) - expected).abs();
-    if difference.is_nan() {
-        f64::INFINITY
-    } else {
-        difference
-    }
+    if difference.is_nan() { f64::INFINITY } else { difference }
 }
 
 /// The elements of an array, which there must be.
 pub(crate) fn array(value: &Value) -> &[Value] {
-    value
-        .as_array()
-        .unwrap_or_else(|| panic!("an array is expected, not {value}"))
+    value.as_array().unwrap_or_else(|| panic!("an array is expected, not {value}"))
 }
 
 /// A number, which there must be.
 pub(crate) fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("a number is expected, not {value}"))
+    value.as_f64().unwrap_or_else(|| panic!("a number is expected, not {value}"))
 }
