@@ -86,7 +86,8 @@ fn read_images<'a>(context: &'a Context, used: &[bool]) -> Result<Vec<Option<Cow
             _ => None,
         })
     };
-    images.into_par_iter().map(read).collect()
+    // First all, then the first error: which one is told does not depend on the threads.
+    images.into_par_iter().map(read).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// How many bytes decoded images may take, by the size of their files. What is named twice is counted once.
@@ -107,15 +108,14 @@ fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
         return Err("is neither a PNG nor a JPEG".into());
     }
     let mut limits = Limits::default();
-    limits.max_image_width = Some(LARGEST_SIDE);
-    limits.max_image_height = Some(LARGEST_SIDE);
     limits.max_alloc = Some(LARGEST_IMAGE);
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(|error| format!("cannot be decoded: {error}"))?;
     let (width, height) = decoder.dimensions();
     let size = 4 * u64::from(width) * u64::from(height);
+    let is_large = width.max(height) > LARGEST_SIDE || size > LARGEST_IMAGE;
     let take = |left: u64| left.checked_sub(size);
-    if size > LARGEST_IMAGE || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+    if is_large || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
         return Err(format!("its {width} x {height} pixels are too many"));
     }
     let image = image::DynamicImage::from_decoder(decoder).map_err(|error| format!("cannot be decoded: {error}"))?;
