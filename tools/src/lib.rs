@@ -7,6 +7,7 @@ pub mod corpus;
 pub mod display;
 pub mod golden;
 pub mod oracle;
+pub mod readme;
 pub mod report;
 pub mod sample;
 pub mod snapshot;
