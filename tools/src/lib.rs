@@ -1,9 +1,13 @@
-//! What the tests of the workspace share: running a sample, comparing pictures, a display in memory, shader functions run
-//! on the GPU, and models to try.
+//! What the helper programs do, and what the tests of the workspace share: running a sample, comparing pictures and poses,
+//! a display in memory, shader functions run on the GPU, and models to try.
 
 pub mod compute;
 pub mod corpus;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod display;
 pub mod golden;
+pub mod oracle;
+pub mod readme;
+pub mod report;
 pub mod sample;
+pub mod snapshot;
