@@ -374,8 +374,30 @@ impl<S: Sample> App<S> {
         }
     }
 
+    /// Draws once more for `--screenshot`, where no number of frames has said which is the last one.
+    fn draw_last(&mut self) -> Result<()> {
+        let (Some(running), Some(path)) = (&mut self.running, &self.setup.options.screenshot) else { return Ok(()) };
+        let Some(sample) = running.sample.as_mut().filter(|_| self.setup.options.frames.is_none()) else {
+            return Ok(());
+        };
+        let drawn = running.renderer.draw(Input {
+            sample: Some((sample, &self.parameters)),
+            camera: self.loaded.as_ref().map(|loaded| &loaded.camera),
+            wireframe: self.wireframe,
+            overlay: running.overlay.as_mut().filter(|_| self.overlay_shown),
+            picture: true,
+        })?;
+        match drawn {
+            Drawn::Frame(Some(picture)) => screenshot::write(path, &picture),
+            _ => Ok(()),
+        }
+    }
+
     /// Drops all that the GPU used, once it has ended.
     fn close(&mut self) {
+        if self.result.is_ok() {
+            self.result = self.draw_last();
+        }
         if let Some(running) = self.running.take() {
             let idle = running.device.wait_idle();
             running.device.save_pipeline_cache();

@@ -8,6 +8,7 @@ use tools::display::{Display, wait_for_end};
 use tools::sample;
 
 const SKINNING: &str = env!("CARGO_BIN_EXE_skinning");
+const F1: u32 = 0xffbe;
 const F2: u32 = 0xffbf;
 const F11: u32 = 0xffc8;
 
@@ -19,7 +20,10 @@ fn start(display: &Display, options: &[&str]) -> Child {
 #[test]
 fn opens_turns_resizes_and_closes() {
     let Some(display) = Display::start() else { return };
-    let mut process = start(&display, &["--validation", "strict", "--size", "640x360"]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let last = folder.path().join("last.png");
+    let last = last.to_str().expect("the name is text");
+    let mut process = start(&display, &["--validation", "strict", "--size", "640x360", "--screenshot", last]);
     let window = display.window_of(&mut process);
     let pause = || std::thread::sleep(Duration::from_millis(150));
     display.wait_for_size(window, 640, 360);
@@ -31,7 +35,7 @@ fn opens_turns_resizes_and_closes() {
         display.resize(window, width, height);
         pause();
     }
-    for key in [u32::from(' '), F2, u32::from(' '), u32::from('r'), F11] {
+    for key in [u32::from(' '), F1, F2, F1, u32::from(' '), u32::from('r'), F11] {
         display.key(key);
         pause();
     }
@@ -41,6 +45,8 @@ fn opens_turns_resizes_and_closes() {
     display.close(window);
     let ended = wait_for_end(process);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let (width, height) = image::image_dimensions(last).expect("the last frame was written");
+    assert_eq!((width, height), (640, 360));
 }
 
 #[test]
