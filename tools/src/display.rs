@@ -1,12 +1,15 @@
 //! A display in memory with a window manager, and a user for the windows on it.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
+use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, Window,
+    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
+    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, Window, WindowClass,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
@@ -136,6 +139,54 @@ impl Display {
         let keycode = first + place as u8;
         self.fake(KEY_PRESS, keycode, 0, 0);
         self.fake(KEY_RELEASE, keycode, 0, 0);
+    }
+
+    /// Drops a file on a window, as a file manager does by the protocol Xdnd.
+    pub fn drop_file(&self, window: Window, path: &Path) {
+        let [selection, list, finished] =
+            ["XdndSelection", "text/uri-list", "XdndFinished"].map(|name| self.atom(name));
+        let source = self.connection.generate_id().expect("there are identifiers");
+        let depth = x11rb::COPY_DEPTH_FROM_PARENT;
+        let class = WindowClass::INPUT_OUTPUT;
+        self.connection
+            .create_window(depth, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new())
+            .expect("the server takes requests");
+        self.connection.set_selection_owner(source, selection, x11rb::CURRENT_TIME).expect("the server takes requests");
+        let send = |name: &str, data: [u32; 4]| {
+            let data = [source, data[0], data[1], data[2], data[3]];
+            let message = ClientMessageEvent::new(32, window, self.atom(name), data);
+            self.connection.send_event(false, window, EventMask::NO_EVENT, message).expect("the server takes requests");
+            self.sync();
+        };
+        const VERSION: u32 = 5;
+        send("XdndEnter", [VERSION << 24, list, 0, 0]);
+        send("XdndPosition", [0, 0, x11rb::CURRENT_TIME, self.atom("XdndActionCopy")]);
+        let next = || self.connection.poll_for_event().expect("the server answers");
+        let request = wait_for("the question what is dropped", || match next()? {
+            Event::SelectionRequest(request) => Some(request),
+            _ => None,
+        });
+        let text = format!("file://{}\r\n", path.display());
+        let (requestor, property) = (request.requestor, request.property);
+        self.connection
+            .change_property8(PropMode::REPLACE, requestor, property, list, text.as_bytes())
+            .expect("the server takes requests");
+        let notice = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time: request.time,
+            requestor,
+            selection,
+            target: request.target,
+            property,
+        };
+        self.connection.send_event(false, requestor, EventMask::NO_EVENT, notice).expect("the server takes requests");
+        self.sync();
+        send("XdndDrop", [0, x11rb::CURRENT_TIME, 0, 0]);
+        wait_for("the end of the drop", || match next()? {
+            Event::ClientMessage(message) if message.type_ == finished => Some(()),
+            _ => None,
+        });
     }
 
     /// Asks a window to close, as its frame's button does.

@@ -11,6 +11,7 @@ const SKINNING: &str = env!("CARGO_BIN_EXE_skinning");
 const F1: u32 = 0xffbe;
 const F2: u32 = 0xffbf;
 const F11: u32 = 0xffc8;
+const F12: u32 = 0xffc9;
 
 fn start(display: &Display, options: &[&str]) -> Child {
     let mut command = sample::command(SKINNING, options);
@@ -86,4 +87,54 @@ fn without_a_display_it_runs_headless() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("no window") && ended.stderr.contains("DISPLAY"), "{}", ended.stderr);
     assert!(ended.stdout.contains("skinning.png") && folder.path().join("skinning.png").exists());
+}
+
+/// A triangle in a file of its own.
+const TRIANGLE: &str = r#"{
+    "asset": { "version": "2.0" },
+    "scenes": [{ "nodes": [0] }],
+    "nodes": [{ "mesh": 0 }],
+    "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+    "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3" }],
+    "bufferViews": [{ "buffer": 0, "byteLength": 36 }],
+    "buffers": [{ "byteLength": 36, "uri":
+        "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA" }]
+}"#;
+
+#[test]
+fn a_model_dropped_on_the_window_is_shown() {
+    let Some(display) = Display::start() else { return };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (model, headless) = (folder.path().join("triangle.gltf"), folder.path().join("headless.png"));
+    std::fs::write(&model, TRIANGLE).expect("a file");
+    let common = ["--validation", "strict", "--size", "320x180"];
+    let files = [model.to_str(), headless.to_str()].map(|name| name.expect("the name is text"));
+    let ended = sample::run(SKINNING, [&common[..], &[files[0], "--headless", "--screenshot", files[1]]].concat());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let expected = image::open(&headless).expect("it was written").into_rgba8();
+
+    let mut command = sample::command(SKINNING, [&common[..], &["--no-ui"]].concat());
+    command.env("DISPLAY", &display.name).current_dir(folder.path());
+    let mut process = command.spawn().expect("the sample can be started");
+    let window = display.window_of(&mut process);
+    display.wait_for_size(window, 320, 180);
+    display.drag(window, 1, (0, 0));
+    // What is no model is said, and the program goes on, even if it has not yet loaded its own.
+    display.drop_file(window, &headless);
+    // Pictures are numbered; the model is in one of the first. On a busy display a drop can get lost before it reaches the
+    // program: then it is dropped again, as anyone would.
+    let shown = (1..100).any(|number| {
+        if number % 20 == 1 {
+            display.drop_file(window, &model);
+        }
+        display.key(F12);
+        let picture = folder.path().join(format!("skinning-{number}.png"));
+        std::thread::sleep(Duration::from_millis(200));
+        image::open(picture).is_ok_and(|picture| picture.into_rgba8() == expected)
+    });
+    display.close(window);
+    let ended = wait_for_end(process);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains("headless.png"), "{}", ended.stderr);
+    assert!(shown, "the dropped model was not shown: {}", ended.stderr);
 }
