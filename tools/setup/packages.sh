@@ -82,7 +82,7 @@ RUN_PACKAGES=(
 )
 case "$SYSTEM" in
 *" jammy "*) # Ubuntu 22.04 does not have the shader compiler as a library, and Cargo builds it.
-    RUN_PACKAGES+=("cmake=to build the shader compiler" "make=the same" "git=the same" "python3=the same")
+    for name in cmake make git python3; do RUN_PACKAGES+=("$name=builds the shader compiler"); done
     ;;
 *) RUN_PACKAGES+=("libshaderc-dev=shader compiler") ;;
 esac
