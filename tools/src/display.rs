@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
@@ -24,7 +25,10 @@ const BUTTON_PRESS: u8 = 4;
 const BUTTON_RELEASE: u8 = 5;
 const MOTION: u8 = 6;
 
-/// An X server in memory, with a window manager. Both end when it is dropped.
+/// Held by the display that is there: on few cores, several would keep each other waiting.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// An X server in memory, with a window manager. Both end when it is dropped. A program has one at a time.
 pub struct Display {
     /// What the variable `DISPLAY` has to be.
     pub name: String,
@@ -32,6 +36,7 @@ pub struct Display {
     root: Window,
     manager: Child,
     server: Child,
+    _only: MutexGuard<'static, ()>,
 }
 
 impl Display {
@@ -41,6 +46,7 @@ impl Display {
     ///
     /// If they do not start.
     pub fn start() -> Option<Self> {
+        let only = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1920x1080x24", "-nolisten", "tcp"])
             .stdout(Stdio::piped())
@@ -62,7 +68,7 @@ impl Display {
         };
         let (connection, screen) = x11rb::connect(Some(&name)).expect("Xvfb can be connected to");
         let root = connection.setup().roots[screen].root;
-        let display = Self { name, connection, root, manager, server };
+        let display = Self { name, connection, root, manager, server, _only: only };
         let managed = display.atom("_NET_SUPPORTING_WM_CHECK");
         wait_for("the window manager", || display.property(root, managed, AtomEnum::WINDOW.into()));
         Some(display)
