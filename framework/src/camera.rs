@@ -23,7 +23,7 @@ impl View {
         let fov: f32 = 35.0;
         let direction = Vec3::new(0.5, 0.28, 0.85).normalize();
         // The sphere touches the picture's upper and lower edge at radius / sin(fov / 2).
-        let distance = 0.95 * radius.max(1e-6) / (fov.to_radians() / 2.0).sin();
+        let distance = radius.max(1e-6) / (fov.to_radians() / 2.0).sin();
         Self { eye: center + distance * direction, target: center, fov }
     }
 }
@@ -57,6 +57,9 @@ pub struct OrbitCamera {
     /// Height above the horizon, radians.
     pitch: f32,
     fov: f32,
+    /// The least width over height of a picture that is as high as the field of view. Narrower ones see more above and
+    /// below, so that nothing is cut off at the sides.
+    least_aspect: f32,
     /// Radius of what there is to see, metres.
     scene_radius: f32,
 }
@@ -65,8 +68,9 @@ pub struct OrbitCamera {
 const MOST_PITCH: f32 = FRAC_PI_2 - 0.01;
 
 impl OrbitCamera {
-    /// A camera at `view` in a scene of this radius (metres), which says how near and far it has to see.
-    pub fn new(view: View, scene_radius: f32) -> Self {
+    /// A camera at `view` in a scene of this radius (metres), which says how near and far it has to see. In a picture whose
+    /// width over height is below `least_aspect` the field of view is as wide as at that, and higher.
+    pub fn new(view: View, least_aspect: f32, scene_radius: f32) -> Self {
         let mut camera = Self {
             start: view,
             target: view.target,
@@ -74,6 +78,7 @@ impl OrbitCamera {
             yaw: 0.0,
             pitch: 0.0,
             fov: view.fov.to_radians(),
+            least_aspect,
             scene_radius: scene_radius.max(1e-6),
         };
         camera.reset();
@@ -118,9 +123,11 @@ impl OrbitCamera {
         // stored as floating point where the GPU can.
         let far = self.distance + (self.target - self.start.target).length() + 30.0 * self.scene_radius;
         let near = (0.01 * self.distance).max(1e-5 * far);
+        let higher = (self.least_aspect / aspect).max(1.0);
+        let fov = 2.0 * ((self.fov / 2.0).tan() * higher).atan();
         CameraMatrices {
             view: view::look_at_mat4(eye, self.target, Vec3::Y),
-            projection: vulkan::perspective(self.fov, aspect, near, far),
+            projection: vulkan::perspective(fov, aspect, near, far),
             eye,
         }
     }
@@ -141,14 +148,14 @@ mod tests {
 
     #[test]
     fn starts_where_it_was_told() {
-        let camera = OrbitCamera::new(VIEW, 2.0);
+        let camera = OrbitCamera::new(VIEW, 0.0, 2.0);
         assert!(camera.matrices(1.0).eye.abs_diff_eq(VIEW.eye, 1e-5));
     }
 
     #[test]
     fn clip_space_is_vulkans() {
         let view = View { eye: Vec3::new(0.0, 0.0, 4.0), target: Vec3::ZERO, fov: 90.0 };
-        let clip = OrbitCamera::new(view, 1.0).matrices(2.0).view_projection();
+        let clip = OrbitCamera::new(view, 0.0, 1.0).matrices(2.0).view_projection();
         let at = |point: Vec3| clip.project_point3(point);
         assert!(at(Vec3::new(0.0, 4.0, 0.0)).y < 0.0, "up is towards -y");
         assert!((at(Vec3::new(0.0, 4.0, 0.0)).y + 1.0).abs() < 1e-5, "90 degrees reach 4 m at a distance of 4 m");
@@ -158,8 +165,17 @@ mod tests {
     }
 
     #[test]
+    fn narrow_pictures_are_as_wide_as_the_least_aspect() {
+        let view = View { eye: Vec3::new(0.0, 0.0, 4.0), target: Vec3::ZERO, fov: 90.0 };
+        let camera = OrbitCamera::new(view, 1.0, 1.0);
+        let right = |aspect: f32| camera.matrices(aspect).view_projection().project_point3(4.0 * Vec3::X).x;
+        assert!((right(1.0) - 1.0).abs() < 1e-5 && (right(0.5) - 1.0).abs() < 1e-5, "what is at the edge stays there");
+        assert!((right(2.0) - 0.5).abs() < 1e-5, "wide pictures see more to the sides");
+    }
+
+    #[test]
     fn what_is_panned_stays_under_the_pointer() {
-        let mut camera = OrbitCamera::new(VIEW, 2.0);
+        let mut camera = OrbitCamera::new(VIEW, 0.0, 2.0);
         camera.pan(Vec2::new(0.25, 0.125));
         let clip = camera.matrices(1.0).view_projection();
         let moved = clip.project_point3(VIEW.target);
@@ -169,7 +185,7 @@ mod tests {
 
     #[test]
     fn turning_keeps_the_distance_and_stops_at_the_pole() {
-        let mut camera = OrbitCamera::new(VIEW, 2.0);
+        let mut camera = OrbitCamera::new(VIEW, 0.0, 2.0);
         camera.turn(Vec2::new(0.3, 10.0));
         let eye = camera.matrices(1.0).eye;
         assert!((eye.distance(VIEW.target) - VIEW.eye.distance(VIEW.target)).abs() < 1e-4);

@@ -1,5 +1,6 @@
 #version 460
 
+// FrameUniforms in main.rs: the two have to agree.
 layout(set = 0, binding = 0) uniform Frame {
     mat4 view_projection;
     vec4 light_direction; // towards the light, world space, unit length

@@ -45,7 +45,7 @@ pub fn check(binary: &str, folder: &str, options: &[&str]) {
         println!("accepted {}", golden.display());
         return;
     }
-    assert!(golden.exists(), "there is no {}: look at the picture of tools/test --bless", golden.display());
+    assert!(golden.exists(), "there is no {}: make it with tools/test --bless SAMPLE and look at it", golden.display());
     let (actual, expected) = (open(&first), open(&golden));
     let difference = Difference::new(&actual, &expected);
     if difference.share <= MOST_DIFFERENT {

@@ -72,7 +72,7 @@ fn sample(folder: &Path) -> Result<Sample> {
         ("Cargo.toml", "every folder here is a sample's"),
         ("README.md", "write what one sees, what it shows, and its traps"),
         ("tests/golden.rs", "copy it from another sample"),
-        ("golden.png", "run tools/test --bless and look at the picture"),
+        ("golden.png", "run tools/test --bless SAMPLE and look at the picture"),
     ] {
         let path = folder.join(file);
         if !path.is_file() {

@@ -57,7 +57,7 @@ fn a_copy_of_the_template_passes_its_tests() {
 
 #[test]
 fn other_names_are_refused() {
-    for name in ["", "My-Idea", "9lives", "a__b", "../up", "skinning", "ash"] {
+    for name in ["", "My-Idea", "9lives", "a__b", "../up", "skinning", "ash", "crate"] {
         let refused = run(root(), "tools/new-sample", &[name]);
         assert!(matches!(refused.status.code(), Some(1 | 2)), "{name}: {}", text(&refused));
         assert_eq!(text(&refused).lines().count(), 1, "{name}: {}", text(&refused));

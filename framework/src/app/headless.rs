@@ -26,7 +26,7 @@ pub(super) fn run<S: Sample>(setup: Setup, mut parameters: S::Parameters) -> Res
     let (device, mut loaded) = (device?, loaded?);
 
     // Declared before the sample, so dropped after it.
-    let mut renderer = Renderer::headless(&device, setup.options.size.into(), setup.samples::<S>()?)?;
+    let mut renderer = Renderer::headless(&device, setup.options.size.into(), setup.samples::<S>())?;
     let target = renderer.target().context("a picture has an area")?;
     let overlay = match setup.options.ui {
         true => Some(Overlay::new(&device, target.format, None)?),
@@ -76,7 +76,7 @@ impl<S: Sample> Frames<'_, S> {
             if let Some(figures) = bench.frame(self.device, self.renderer.times(), self.setup.started) {
                 let size = self.setup.options.size;
                 let gpu = self.device.physical().name();
-                println!("{}", bench.json(self.setup.name, &gpu, (size.width, size.height), &figures));
+                super::say(&bench.json(self.setup.name, &gpu, (size.width, size.height), &figures).to_string())?;
                 break;
             }
         }

@@ -12,12 +12,13 @@ mod sample;
 mod screenshot;
 mod window;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use ash::vk;
 use clap::{Args as _, FromArgMatches as _};
 use glam::Vec3;
@@ -51,6 +52,11 @@ pub fn run<S: Sample>(name: &'static str, about: &'static str) -> ExitCode {
         Some(_) => ModelOptions::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()),
         None => ModelOptions::default(),
     };
+
+    if let Some(samples) = options.msaa.filter(|samples| !S::MSAA.contains(samples)) {
+        let message = format!("{name} draws with --msaa {:?}, not {samples}", S::MSAA);
+        command::<S>(name, about).error(clap::error::ErrorKind::InvalidValue, message).exit();
+    }
 
     let messages = MessageCount::default();
     let setup = Setup { name, started, validation: validation(&options), messages: messages.clone(), options, model };
@@ -123,18 +129,14 @@ impl Setup {
 
     fn list_gpus(&self) -> Result<()> {
         for (index, gpu) in self.instance(None)?.physical_devices()?.iter().enumerate() {
-            println!("{index}: {} ({}, Vulkan {})", gpu.name(), gpu.kind(), gpu.api_version());
+            say(&format!("{index}: {} ({}, Vulkan {})", gpu.name(), gpu.kind(), gpu.api_version()))?;
         }
         Ok(())
     }
 
     /// Samples a pixel.
-    fn samples<S: Sample>(&self) -> Result<u32> {
-        match self.options.msaa {
-            None => Ok(S::MSAA[0]),
-            Some(samples) if S::MSAA.contains(&samples) => Ok(samples),
-            Some(samples) => anyhow::bail!("{} does not draw with --msaa {samples}", self.name),
-        }
+    fn samples<S: Sample>(&self) -> u32 {
+        self.options.msaa.unwrap_or(S::MSAA[0])
     }
 
     /// What it takes to read the model that the command line names, or the sample's own.
@@ -212,18 +214,27 @@ impl Loader {
             Source::None => Scene::default(),
         };
         let playback = Playback::new(&scene, &self.model, self.options.time)?;
-        let bounds = bounds(&scene, &playback).unwrap_or(self.empty);
+        let bounds = bounds(&scene, &playback).unwrap_or_else(|| {
+            if let Some(name) = self.name() {
+                eprintln!("warning: {name}: there is nothing in it to draw");
+            }
+            self.empty
+        });
         let framing = View::framing(bounds.center(), bounds.radius());
-        let view = match self.source {
-            Source::Given(_) => framing,
-            Source::Own(_) | Source::None => self.own_view.unwrap_or(framing),
+        // A view that was composed is meant for a picture of the usual shape; one that the command line gives is taken at
+        // its word.
+        let (view, least_aspect) = match (&self.source, self.own_view) {
+            (Source::Own(_) | Source::None, Some(view)) => (view, 16.0 / 9.0),
+            _ => (framing, 1.0),
         };
+        let given = self.options.eye.is_some() || self.options.target.is_some() || self.options.fov.is_some();
+        let least_aspect = if given { 0.0 } else { least_aspect };
         let view = View {
             eye: self.options.eye.unwrap_or(view.eye),
             target: self.options.target.unwrap_or(view.target),
             fov: self.options.fov.unwrap_or(view.fov),
         };
-        let camera = OrbitCamera::new(view, bounds.radius());
+        let camera = OrbitCamera::new(view, least_aspect, bounds.radius());
         Ok(Loaded { scene: Arc::new(scene), playback, bounds, camera })
     }
 }
@@ -277,6 +288,16 @@ fn sentence(error: &anyhow::Error) -> String {
             format!("the GPU was lost: its driver stopped or was reset ({error:#})")
         }
         _ => format!("{error:#}"),
+    }
+}
+
+/// Prints a line. Nobody reading it is no error; a full disk is.
+fn say(line: &str) -> Result<()> {
+    match writeln!(std::io::stdout(), "{line}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
     }
 }
 

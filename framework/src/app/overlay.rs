@@ -53,7 +53,10 @@ impl Overlay {
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
         context.all_styles_mut(|style| {
-            style.visuals.window_fill = Color32::from_black_alpha(225);
+            style.visuals.window_fill = Color32::from_rgba_premultiplied(14, 17, 24, 240);
+            // Boxes and rails are to be seen on any background.
+            style.visuals.widgets.inactive.bg_fill = Color32::from_gray(75);
+            style.visuals.widgets.inactive.weak_bg_fill = Color32::from_gray(60);
             // Pictures of one frame would show the beginning of every animation.
             style.animation_time = 0.0;
             style.visuals.window_shadow = egui::Shadow::NONE;
@@ -215,7 +218,7 @@ pub(super) fn show(
     playback: Option<&mut Playback>,
     parameters: impl FnOnce(&mut egui::Ui),
 ) {
-    egui::Window::new(shown.title).default_pos([12.0, 12.0]).default_width(250.0).show(ui.ctx(), |ui| {
+    egui::Window::new(shown.title).default_pos([12.0, 12.0]).default_width(250.0).vscroll(true).show(ui.ctx(), |ui| {
         ui.label(shown.gpu);
         show_times(ui, shown.times);
         if let Some(notice) = shown.notice {

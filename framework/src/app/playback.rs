@@ -141,8 +141,8 @@ fn chosen(scene: &Scene, wanted: Option<&str>) -> Result<Playing> {
                 None => index.to_string(),
             });
             match names.collect::<Vec<_>>().join(", ") {
-                names if names.is_empty() => bail!("{} has no animation, so not {wanted} either", scene.name),
-                names => bail!("{} has no animation {wanted}; it has {names}", scene.name),
+                names if names.is_empty() => bail!("{} has no animation, so not {wanted:?} either", scene.name),
+                names => bail!("{} has no animation {wanted:?}; it has {names}", scene.name),
             }
         }
     }

@@ -12,8 +12,7 @@ pub(super) fn write(path: &Path, picture: &RgbaImage) -> Result<()> {
     let mut png = Cursor::new(Vec::new());
     picture.write_to(&mut png, ImageFormat::Png).context("the picture cannot be encoded")?;
     std::fs::write(path, png.into_inner()).with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote {}", path.display());
-    Ok(())
+    super::say(&format!("wrote {}", path.display()))
 }
 
 /// Stops early where a picture could not be written later: its folder does not exist, or it is a folder itself.

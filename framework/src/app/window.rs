@@ -198,7 +198,7 @@ impl<S: Sample> App<S> {
         let device = setup.device::<S>(&instance, Some(&surface))?;
         // Figures are not to be the screen's.
         let mode = if self.bench.is_some() { PresentMode::Immediate } else { setup.options.present_mode };
-        let mut renderer = Renderer::window(&device, surface, &window, mode, setup.samples::<S>()?)?;
+        let mut renderer = Renderer::window(&device, surface, &window, mode, setup.samples::<S>())?;
         if self.overlay_shown || self.bench.is_some() {
             renderer.take_times()?;
         }
@@ -292,7 +292,7 @@ impl<S: Sample> App<S> {
         }
         if has_sample {
             self.frame += 1;
-            self.take_figures(event_loop);
+            self.take_figures(event_loop)?;
         }
         if last {
             event_loop.exit();
@@ -337,13 +337,14 @@ impl<S: Sample> App<S> {
         })
     }
 
-    fn take_figures(&mut self, event_loop: &ActiveEventLoop) {
-        let (Some(bench), Some(running)) = (&mut self.bench, &self.running) else { return };
+    fn take_figures(&mut self, event_loop: &ActiveEventLoop) -> Result<()> {
+        let (Some(bench), Some(running)) = (&mut self.bench, &self.running) else { return Ok(()) };
         if let Some(figures) = bench.frame(&running.device, running.renderer.times(), self.setup.started) {
             let size = running.window.inner_size();
-            println!("{}", bench.json(self.setup.name, &running.gpu, size.into(), &figures));
             event_loop.exit();
+            super::say(&bench.json(self.setup.name, &running.gpu, size.into(), &figures).to_string())?;
         }
+        Ok(())
     }
 
     fn key(&mut self, event_loop: &ActiveEventLoop, key: &Key) {

@@ -65,7 +65,7 @@ pub struct Device {
 
 impl Device {
     /// Makes a device of the chosen GPU, with the required features, those of the optional ones that it has, and
-    /// `synchronization2` and `dynamicRendering`, which every Vulkan 1.3 has. With a surface it can present to it.
+    /// `synchronization2`, `dynamicRendering` and `maintenance4`, which every Vulkan 1.3 has. With a surface it can present to it.
     ///
     /// # Errors
     ///
@@ -92,8 +92,11 @@ impl Device {
         if available.iter().any(|name| name.as_c_str() == khr::portability_subset::NAME) {
             extensions.push(khr::portability_subset::NAME.as_ptr());
         }
-        let mut vulkan_1_3 =
-            vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
+        let mut vulkan_1_3 = vk::PhysicalDeviceVulkan13Features::default()
+            .synchronization2(true)
+            .dynamic_rendering(true)
+            // Without it an output that the next stage leaves unread is worth a warning.
+            .maintenance4(true);
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)

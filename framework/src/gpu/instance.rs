@@ -11,6 +11,9 @@ use super::debug::{MessageCount, Validation};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
+const NO_DRIVER: &str = "no Vulkan driver is installed (Debian and Ubuntu: mesa-vulkan-drivers has drivers for GPUs, \
+                         and one that needs no GPU)";
+
 /// A Vulkan 1.3 instance.
 pub struct Instance {
     handle: ash::Instance,
@@ -52,6 +55,7 @@ impl Instance {
         if let Some(display) = display {
             let wanted = ash_window::enumerate_required_extensions(display)
                 .context("this kind of display is not known to Vulkan")?;
+            anyhow::ensure!(has(khr::surface::NAME), NO_DRIVER);
             for &name in wanted {
                 // SAFETY: ash-window returns pointers to static null-terminated strings.
                 let name = unsafe { CStr::from_ptr(name) };
@@ -95,10 +99,7 @@ impl Instance {
         }
         // SAFETY: all pointers in `info` are to locals above; extensions and layers were checked to exist.
         let handle = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => anyhow::anyhow!(
-                "no Vulkan driver is installed (Debian and Ubuntu: mesa-vulkan-drivers has drivers for GPUs, and one \
-                 that needs no GPU)"
-            ),
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => anyhow::anyhow!(NO_DRIVER),
             error => anyhow::Error::new(error).context("vkCreateInstance failed"),
         })?;
 

@@ -7,7 +7,7 @@ use ash::vk;
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
-use super::{Furniture, Kind};
+use super::{Furniture, Kind, shaders};
 use crate::frame::Frame;
 use crate::gpu::{Buffer, Device, FRAMES_IN_FLIGHT, Owned};
 

@@ -3,6 +3,7 @@
 //! It has pipelines of its own, made for the sample's render pass, and is drawn by one call inside of that pass.
 
 mod lines;
+mod shaders;
 
 use std::sync::Arc;
 

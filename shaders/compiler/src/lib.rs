@@ -20,9 +20,76 @@ const STAGES: [(&str, ShaderKind); 6] = [
     ("comp", ShaderKind::Compute),
 ];
 
-/// Whether a file's name says that it is a shader, not a piece to be included.
-pub fn is_shader(path: &Path) -> bool {
-    stage_and_language(path).is_some()
+/// For a build script: compiles every shader of the folders of `root` that are wanted and writes `OUT_DIR/spirv.rs`. That
+/// file holds the macro `spirv!` with an arm for each, and the module `compiled`, which the macro finds at `path`; it
+/// uses a function `words` beside it. With `exported` the macro is for other crates.
+///
+/// The arm of a shader that does not compile is its messages as a compile error: it stops whoever uses that shader and
+/// nobody else.
+///
+/// # Panics
+///
+/// Where it is not run by Cargo, or a folder cannot be read.
+pub fn write_macro(root: &Path, wanted: impl Fn(&str) -> bool, path: &str, exported: bool) {
+    let out = PathBuf::from(env("OUT_DIR"));
+    let optimize = env("PROFILE") == "release";
+    println!("cargo:rerun-if-changed={}", root.join("lib").display());
+
+    let (mut statics, mut arms) = (String::new(), String::new());
+    for name in shaders(root, wanted) {
+        let arm = match compile(root, &name, optimize) {
+            Ok(words) => {
+                let identifier = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+                let file = out.join(format!("{identifier}.spv"));
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                std::fs::write(&file, bytes).expect("OUT_DIR can be written to");
+                let count = words.len();
+                statics += &format!("    pub static {identifier}: [u32; {count}] = words(include_bytes!({file:?}));\n");
+                format!("&{path}::compiled::{identifier}[..]")
+            }
+            Err(messages) => format!("compile_error!({messages:?})"),
+        };
+        arms += &format!("    ({name:?}) => {{ {arm} }};\n");
+    }
+    let export = if exported { "#[macro_export]\n" } else { "" };
+    let text = format!(
+        "#[doc(hidden)]\n#[allow(missing_docs, unreachable_pub)]\npub mod compiled {{\n    use super::words;\n{statics}}}\n\n\
+         /// The SPIR-V of a shader, as `&'static [u32]`: `spirv!(\"triangle/triangle.vert\")`.\n\
+         {export}macro_rules! spirv {{\n{arms}    \
+         ($other:literal) => {{ compile_error!(concat!(\"there is no shader shaders/\", $other)) }};\n}}\n"
+    );
+    std::fs::write(out.join("spirv.rs"), text).expect("OUT_DIR can be written to");
+}
+
+/// The names, `folder/file`, of all shaders in the folders that are wanted. Cargo is told to watch these folders.
+fn shaders(root: &Path, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut names = Vec::new();
+    for folder in entries(root).into_iter().filter(|path| path.is_dir()) {
+        let folder_name = file_name(&folder);
+        if !wanted(&folder_name) {
+            continue;
+        }
+        println!("cargo:rerun-if-changed={}", folder.display());
+        for file in entries(&folder).into_iter().filter(|path| stage_and_language(path).is_some()) {
+            names.push(format!("{folder_name}/{}", file_name(&file)));
+        }
+    }
+    names
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let list = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = list.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn env(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name}"))
 }
 
 /// Compiles the shader `root/name` to SPIR-V 1.6 for Vulkan 1.3.
