@@ -54,7 +54,8 @@ pub fn run<S: Sample>(name: &'static str, about: &'static str) -> ExitCode {
     };
 
     if let Some(samples) = options.msaa.filter(|samples| !S::MSAA.contains(samples)) {
-        let message = format!("{name} draws with --msaa {:?}, not {samples}", S::MSAA);
+        let can: Vec<_> = S::MSAA.iter().map(u32::to_string).collect();
+        let message = format!("{name} draws with --msaa {}, not {samples}", can.join(" or "));
         command::<S>(name, about).error(clap::error::ErrorKind::InvalidValue, message).exit();
     }
 

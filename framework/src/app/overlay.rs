@@ -218,19 +218,22 @@ pub(super) fn show(
     playback: Option<&mut Playback>,
     parameters: impl FnOnce(&mut egui::Ui),
 ) {
-    egui::Window::new(shown.title).default_pos([12.0, 12.0]).default_width(250.0).vscroll(true).show(ui.ctx(), |ui| {
-        ui.label(shown.gpu);
-        show_times(ui, shown.times);
-        if let Some(notice) = shown.notice {
+    let most = ui.ctx().content_rect().height() - 70.0;
+    egui::Window::new(shown.title).default_pos([12.0, 12.0]).default_width(250.0).show(ui.ctx(), |ui| {
+        egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
+            ui.label(shown.gpu);
+            show_times(ui, shown.times);
+            if let Some(notice) = shown.notice {
+                ui.separator();
+                ui.label(notice);
+            }
+            if let Some(playback) = playback.filter(|playback| !playback.clips().is_empty()) {
+                ui.separator();
+                show_playback(ui, playback);
+            }
             ui.separator();
-            ui.label(notice);
-        }
-        if let Some(playback) = playback.filter(|playback| !playback.clips().is_empty()) {
-            ui.separator();
-            show_playback(ui, playback);
-        }
-        ui.separator();
-        parameters(ui);
+            parameters(ui);
+        });
     });
 }
 
