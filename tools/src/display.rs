@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, Window,
+    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, PropMode, Window,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
@@ -14,6 +14,10 @@ use x11rb::wrapper::ConnectionExt as _;
 
 /// How long anything may take before it counts as not happening.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The values of the property `WM_STATE` (ICCCM 4.1.3.1).
+const NORMAL_STATE: u32 = 1;
+const ICONIC_STATE: u32 = 3;
 
 const KEY_PRESS: u8 = 2;
 const KEY_RELEASE: u8 = 3;
@@ -100,6 +104,35 @@ impl Display {
         wait_for("the window's size", || (self.size(window) == (width, height)).then_some(()));
     }
 
+    /// Asks for another place of a window's frame.
+    pub fn move_to(&self, window: Window, x: i32, y: i32) {
+        let place = ConfigureWindowAux::new().x(x).y(y);
+        self.connection.configure_window(window, &place).expect("the server takes requests");
+        self.sync();
+    }
+
+    /// Minimises a window and waits until it is.
+    pub fn minimise(&self, window: Window) {
+        self.ask_manager(window, "WM_CHANGE_STATE", [ICONIC_STATE, 0, 0, 0, 0]);
+        self.wait_for_state(window, ICONIC_STATE);
+    }
+
+    /// Brings a minimised window back and waits until it is there.
+    pub fn restore(&self, window: Window) {
+        // From a pager (2), so that the manager does not mind who has the focus.
+        self.ask_manager(window, "_NET_ACTIVE_WINDOW", [2, x11rb::CURRENT_TIME, 0, 0, 0]);
+        self.wait_for_state(window, NORMAL_STATE);
+    }
+
+    /// Sets the screen's resolution in dots an inch; a window's scale factor is 1 at 96.
+    pub fn set_resolution(&self, dots_per_inch: u32) {
+        let resources = format!("Xft.dpi:\t{dots_per_inch}\n");
+        let (name, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
+        let set = self.connection.change_property8(PropMode::REPLACE, self.root, name, kind, resources.as_bytes());
+        set.expect("the server takes requests");
+        self.sync();
+    }
+
     /// Presses a mouse button (1 left, 3 right) in the middle of a window and moves the mouse before it lets go.
     pub fn drag(&self, window: Window, button: u8, by: (i16, i16)) {
         let (width, height) = self.size(window);
@@ -146,6 +179,21 @@ impl Display {
         self.sync();
     }
 
+    /// Sends the window manager a message about a window.
+    fn ask_manager(&self, window: Window, message: &str, data: [u32; 5]) {
+        let message = ClientMessageEvent::new(32, window, self.atom(message), data);
+        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        self.connection.send_event(false, self.root, mask, message).expect("the server takes requests");
+        self.sync();
+    }
+
+    fn wait_for_state(&self, window: Window, state: u32) {
+        let property = self.atom("WM_STATE");
+        wait_for("the window's state", || {
+            (self.property(window, property, property)?.first() == Some(&state)).then_some(())
+        });
+    }
+
     fn fake(&self, kind: u8, detail: u8, x: i16, y: i16) {
         let sent = self.connection.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, self.root, x, y, 0);
         sent.expect("the server takes requests");
@@ -189,7 +237,12 @@ pub fn wait_for_end(mut process: Child) -> crate::sample::Ended {
     process.wait_with_output().expect("it has ended").into()
 }
 
-fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+/// Waits until something is found.
+///
+/// # Panics
+///
+/// If it takes unreasonably long.
+pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(found) = found() {
