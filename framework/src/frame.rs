@@ -1,9 +1,11 @@
 //! A frame that is being recorded, and what it is drawn to.
 
+use std::ffi::CStr;
+
 use ash::vk;
 
 use crate::camera::CameraMatrices;
-use crate::gpu::Device;
+use crate::gpu::{Device, Pass, Timestamps};
 
 /// Where frames are drawn to.
 #[derive(Debug, Clone)]
@@ -36,11 +38,20 @@ pub struct Frame<'a> {
     pub extent: vk::Extent2D,
     /// The camera.
     pub camera: CameraMatrices,
+    /// Where the times of passes are taken, if anyone wants to know.
+    pub timestamps: Option<&'a Timestamps>,
     /// Whether polygons are to be drawn as lines, where the sample has a pipeline for it.
     pub wireframe: bool,
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    /// Begins a pass, which ends when it is dropped: a label for debuggers, and a line in the overlay and in the figures of
+    /// `--bench`. Passes may lie within each other.
+    pub fn pass(&self, name: &'static CStr) -> Pass<'a> {
+        let timestamps = self.timestamps.map(|timestamps| (timestamps, self.index));
+        Pass::new(self.device, self.commands, name, timestamps)
+    }
+
     /// Sets viewport and scissor to the whole target.
     pub fn set_full_viewport(&self) {
         let vk::Extent2D { width, height } = self.extent;

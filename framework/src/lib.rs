@@ -42,9 +42,9 @@ pub mod stage;
 
 use std::path::{Path, PathBuf};
 
-pub use app::{Context, Sample, Step, run};
+pub use app::{Context, Sample, Step, allocations, run};
 pub use frame::{Frame, Target};
-pub use {anyhow, ash, clap, glam};
+pub use {anyhow, ash, clap, egui, glam};
 
 /// The path of a file of the folder `assets`, which is looked for in `$ASHWRIGHT_ASSETS`, beside the executable, and in
 /// the source tree that the program was built from, in that order.

@@ -2,32 +2,6 @@
 
 use ashwright::scene::{Animation, Channel, Interpolation, Node, Pose, Scene, Skin, Transform, Values};
 use glam::{Mat4, Quat, Vec3};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-/// Counts the allocations of each thread: other tests' threads do not count here.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is left to the system's allocator; the counter is a plain cell without a destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` comes from `System` above, with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A chain of joints, each moved by channels of every kind.
 fn chain(joints: usize) -> Scene {
@@ -65,17 +39,17 @@ fn chain(joints: usize) -> Scene {
 #[test]
 fn a_pose_allocates_nothing() {
     let scene = chain(50);
-    let before = ALLOCATIONS.get();
+    let before = ashwright::allocations();
     let mut pose = Pose::new(&scene);
-    assert!(ALLOCATIONS.get() > before, "the counter counts");
+    assert!(ashwright::allocations() > before, "the counter counts");
 
-    let before = ALLOCATIONS.get();
+    let before = ashwright::allocations();
     let mut sum = Mat4::ZERO;
     for frame in 0..10 {
         let time = frame as f32 / 10.0;
         pose.evaluate(&scene, &[(0, time), (0, 1.0 - time)]);
         sum += pose.joint_matrices(&scene.skins[0]).fold(Mat4::ZERO, |sum, matrix| sum + matrix);
     }
-    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(ashwright::allocations(), before);
     assert!(sum.is_finite() && sum != Mat4::ZERO);
 }

@@ -3,13 +3,12 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-mod compare;
-
 use ashwright::scene::{LoadError, Pose, Scene, Transform};
-use compare::{array, number};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
+use tools::corpus::{self, Invalid};
+use tools::oracle::Expected;
 
 /// What must be told of some of the invalid files, in the error or in a warning.
 #[rustfmt::skip]
@@ -84,36 +83,27 @@ const MESSAGES: &[(&str, &str)] = &[
 
 #[test]
 fn invalid_files_are_refused_or_shown() {
-    let Some(corpus) = tools::corpus::gltf() else {
+    let Some(corpus) = corpus::gltf() else {
         return;
     };
-    let folder = corpus.join("invalid");
-    let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).unwrap();
     let mut failures = Vec::new();
-    for line in manifest.lines().skip(1) {
-        let columns: Vec<&str> = line.split('\t').collect();
-        let (file, expect) = (columns[0], columns[3]);
-        let result = load_and_pose(folder.join(file));
+    for Invalid { name, file, loads } in corpus::invalid(&corpus) {
+        let result = load_and_pose(file);
         let told = match &result {
             Ok(scene) => scene.warnings.join("\n"),
             Err(error) => error.to_string(),
         };
-        println!("{file} ({}): {}: {told}", columns[4], if result.is_ok() { "loaded" } else { "refused" });
-        let is_expected = match expect {
-            "reject" => result.is_err(),
-            "load" => result.is_ok(),
-            _ => true,
-        };
-        if !is_expected {
-            failures.push(format!("{file}: {expect} is expected"));
+        println!("{name}: {}: {told}", if result.is_ok() { "loaded" } else { "refused" });
+        if loads.is_some_and(|loads| loads != result.is_ok()) {
+            failures.push(format!("{name}: {} is expected", if result.is_ok() { "refusal" } else { "loading" }));
         }
-        if result.is_err() && (told.contains('\n') || !told.contains(file)) {
-            failures.push(format!("{file}: the error is not a line with the file's name: {told}"));
+        if result.is_err() && (told.contains('\n') || !told.contains(&name)) {
+            failures.push(format!("{name}: the error is not a line with the file's name: {told}"));
         }
-        if let Some((_, text)) = MESSAGES.iter().find(|(of, _)| *of == file)
+        if let Some((_, text)) = MESSAGES.iter().find(|(of, _)| *of == name)
             && !told.contains(text)
         {
-            failures.push(format!("{file}: {text:?} is not told, but: {told}"));
+            failures.push(format!("{name}: {text:?} is not told, but: {told}"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -121,78 +111,48 @@ fn invalid_files_are_refused_or_shown() {
 
 #[test]
 fn unusual_files_are_read_as_expected() {
-    let Some(corpus) = tools::corpus::gltf() else {
+    let Some(corpus) = corpus::gltf() else {
         return;
     };
-    for entry in std::fs::read_dir(corpus.join("field/expect")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let expected = compare::read_json(&path);
-        let outcome = expected["expected"]["outcome"].as_str().unwrap();
-        let result = load_and_pose(model_of(&corpus.join("field"), &name));
-        match &result {
-            Ok(scene) => println!("{name} loaded: {:?}", scene.warnings),
-            Err(error) => println!("{name} refused: {error}"),
-        }
-        match result {
+    for (name, file, expected) in corpus::field(&corpus) {
+        let outcome = expected.expected["outcome"].as_str().unwrap();
+        match load_and_pose(file) {
             Ok(scene) => {
+                println!("{name} loaded: {:?}", scene.warnings);
                 assert!(outcome.contains("load"), "{name} should be refused");
                 compare_all(&name, &scene, &expected);
             }
-            Err(error) => assert!(outcome.contains("refuse"), "{name}: {error}"),
+            Err(error) => {
+                println!("{name} refused: {error}");
+                assert!(outcome.contains("refuse"), "{name}: {error}");
+            }
         }
     }
 }
 
-/// The file that `expect/NAME.json` is about: `A05` is `A05-*/model.gltf`, `A17-x` is `A17-*/x.*`.
-fn model_of(folder: &Path, name: &str) -> PathBuf {
-    let (condition, file) = name.split_once('-').unwrap_or((name, "model"));
-    let files_in = |folder: &Path| {
-        let entries = std::fs::read_dir(folder).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
-    };
-    let is_of_condition =
-        |path: &&PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{condition}-"));
-    let folders = files_in(folder);
-    let files = files_in(folders.iter().find(is_of_condition).unwrap());
-    let is_model = |path: &PathBuf| {
-        path.file_stem().is_some_and(|stem| stem == file)
-            && path.extension().is_some_and(|extension| extension == "gltf" || extension == "glb")
-    };
-    files.into_iter().find(is_model).unwrap()
-}
-
-fn compare_all(name: &str, scene: &Scene, expected: &serde_json::Value) {
-    let largest = compare::samples(scene, expected);
-    assert!(largest.max() < 1e-4, "{name}: {largest:?}");
-    let durations: Vec<f64> = array(&expected["clipDurations"]).iter().map(number).collect();
-    assert_eq!(
-        scene.animations.iter().map(|animation| f64::from(animation.duration)).collect::<Vec<_>>(),
-        durations,
-        "{name}"
-    );
-    let has_morphs = expected["samples"][0]["morphWeights"].as_object().is_some_and(|weights| !weights.is_empty());
-    if !has_morphs {
-        compare_bounds(name, scene, array(&expected["bounds"]));
+/// Compares what is not in its poses, which the tests of `inspect` compare.
+fn compare_all(name: &str, scene: &Scene, expected: &Expected) {
+    let durations: Vec<f32> = scene.animations.iter().map(|animation| animation.duration).collect();
+    assert_eq!(durations, expected.clip_durations, "{name}");
+    if expected.samples[0].morph_weights.is_empty() {
+        compare_bounds(name, scene, expected);
     }
     for (image, side) in scene.images.iter().zip(["left", "right"]) {
-        if let Some(pixel) = expected["expected"]["pixels"][side].as_array() {
+        if let Some(pixel) = expected.expected["pixels"][side].as_array() {
             let pixel: Vec<u8> = pixel.iter().map(|channel| channel.as_u64().unwrap() as u8).collect();
             assert_eq!(image.pixels[..3], pixel, "{name}, {side}");
         }
     }
 }
 
-fn compare_bounds(name: &str, scene: &Scene, expected: &[serde_json::Value]) {
+fn compare_bounds(name: &str, scene: &Scene, expected: &Expected) {
     let mut pose = Pose::new(scene);
-    for bounds in expected {
-        let clip = bounds["animation"].as_u64().map(|animation| (animation as usize, number(&bounds["time"]) as f32));
+    for expected in &expected.bounds {
+        let clip = expected.animation.map(|animation| (animation, expected.time));
         pose.evaluate(scene, clip.as_slice());
         let found = pose.bounds(scene).unwrap();
-        for (found, expected) in [(found.min, &bounds["min"]), (found.max, &bounds["max"])] {
-            for (found, expected) in found.to_array().into_iter().zip(array(expected)) {
-                assert!((f64::from(found) - number(expected)).abs() < 1e-4, "{name}: {found} is not {expected}");
-            }
+        for (found, expected) in [(found.min, expected.min), (found.max, expected.max)] {
+            assert!(found.abs_diff_eq(expected.into(), 1e-4), "{name}: {found} is not {expected:?}");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::oracle::{self, Expected};
+
 /// The folder `gltf` of the extra corpora: `$ASHWRIGHT_CORPUS`, else `../shared/gltf` beside the
 /// repository. `None`, said on standard error, where there is none: tests that need it are skipped.
 pub fn gltf() -> Option<PathBuf> {
@@ -21,8 +23,7 @@ pub fn models(folder: &Path) -> Vec<PathBuf> {
     let mut models = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        for path in entries(&folder) {
             match path.extension().and_then(|extension| extension.to_str()) {
                 _ if path.is_dir() => folders.push(path),
                 Some("gltf" | "glb") => models.push(path),
@@ -32,4 +33,71 @@ pub fn models(folder: &Path) -> Vec<PathBuf> {
     }
     models.sort();
     models
+}
+
+/// A broken or hostile file.
+pub struct Invalid {
+    /// Its name in the corpus's manifest.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+    /// Whether it must load or must not; `None`: either.
+    pub loads: Option<bool>,
+}
+
+/// The files of the corpus's `invalid`.
+///
+/// # Panics
+///
+/// If its manifest cannot be read.
+pub fn invalid(corpus: &Path) -> Vec<Invalid> {
+    let manifest = corpus.join("invalid/MANIFEST.tsv");
+    let text = std::fs::read_to_string(&manifest).unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
+    let invalid = |line: &str| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let loads = match columns[3] {
+            "load" => Some(true),
+            "reject" => Some(false),
+            _ => None,
+        };
+        Invalid { name: columns[0].to_owned(), file: corpus.join("invalid").join(columns[0]), loads }
+    };
+    text.lines().skip(1).map(invalid).collect()
+}
+
+/// The models of the corpus's `field`, each with its name and what is expected of it.
+///
+/// # Panics
+///
+/// If one cannot be found.
+pub fn field(corpus: &Path) -> Vec<(String, PathBuf, Expected)> {
+    let folder = corpus.join("field");
+    let model = |path: PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        (name.clone(), field_model(&folder, &name), oracle::read_json(&path))
+    };
+    entries(&folder.join("expect")).into_iter().map(model).collect()
+}
+
+/// The file that `expect/NAME.json` is about: `A05` is `A05-*/model.gltf`, `A17-x` is `A17-*/x.*`.
+fn field_model(field: &Path, name: &str) -> PathBuf {
+    let (condition, file) = name.split_once('-').unwrap_or((name, "model"));
+    let condition = format!("{condition}-");
+    let is_of_condition =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&condition));
+    let is_model = |path: &PathBuf| {
+        path.file_stem().is_some_and(|stem| stem == file)
+            && path.extension().is_some_and(|extension| extension == "gltf" || extension == "glb")
+    };
+    let folder = entries(field).into_iter().find(is_of_condition);
+    let model = folder.and_then(|folder| entries(&folder).into_iter().find(is_model));
+    model.unwrap_or_else(|| panic!("{}: there is no model {name}", field.display()))
+}
+
+/// What is in a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
 }

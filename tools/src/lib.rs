@@ -1,5 +1,5 @@
-//! What the tests of the workspace share: running a sample, comparing pictures, a display in memory, shader functions run
-//! on the GPU, drivers that misbehave, and models to try.
+//! What the helper programs do, and what the tests of the workspace share: running a sample, comparing pictures and poses,
+//! a display in memory, drivers that misbehave, shader functions run on the GPU, and models to try.
 
 pub mod compute;
 pub mod corpus;
@@ -8,4 +8,8 @@ pub mod display;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod faults;
 pub mod golden;
+pub mod oracle;
+pub mod readme;
+pub mod report;
 pub mod sample;
+pub mod snapshot;

@@ -1,38 +1,103 @@
 //! Without a window: so many frames, a picture, the end.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 
-use super::Setup;
-use super::renderer::{Renderer, View};
+use super::bench::Bench;
+use super::overlay::{self, Overlay, Shown};
+use super::renderer::{Drawn, Input, Renderer};
 use super::sample::Sample;
-use super::screenshot;
+use super::{Loaded, Setup, screenshot};
+use crate::gpu::Device;
 
-/// Draws `--frames` frames and writes the last one.
-pub(super) fn run<S: Sample>(setup: Setup, parameters: S::Parameters) -> Result<()> {
+/// Draws `--frames` frames and writes the last one, or takes the figures of `--bench`.
+pub(super) fn run<S: Sample>(setup: Setup, mut parameters: S::Parameters) -> Result<()> {
     let path = setup.options.screenshot.clone().unwrap_or_else(|| PathBuf::from(format!("{}.png", setup.name)));
     screenshot::check_path(&path)?;
     let instance = setup.instance(None)?;
     let device = setup.device::<S>(&instance, None)?;
-    let mut loaded = setup.load::<S>()?;
+    let mut loaded = setup.loader::<S>().load()?;
 
     // Declared before the sample, so dropped after it.
     let mut renderer = Renderer::headless(&device, setup.options.size.into(), setup.samples::<S>()?)?;
     let target = renderer.target().context("a picture has an area")?;
-    let mut sample = S::new(&setup.context(&device, target, &loaded), parameters)?;
-
-    let frames = setup.options.frames.unwrap_or(1);
-    let mut picture = None;
-    let drawn = (0..frames).try_for_each(|index| {
-        loaded.playback.seek_frame(index);
-        sample.update(&loaded.playback.step())?;
-        let view = |aspect| View { camera: loaded.camera.matrices(aspect), wireframe: false };
-        let last = index + 1 == frames;
-        renderer.draw(&mut sample, view, last.then_some(&mut picture)).map(|_| ())
-    });
+    let overlay = match setup.options.ui {
+        true => Some(Overlay::new(&device, target.format, None)?),
+        false => None,
+    };
+    let sample = S::new(&setup.context(&device, target, &loaded), &parameters)?;
+    let mut frames =
+        Frames { setup: &setup, device: &device, loaded: &mut loaded, renderer: &mut renderer, sample, overlay };
+    let done = match setup.options.bench {
+        Some(seconds) => frames.bench(seconds, &parameters),
+        None => frames.picture(&path, &mut parameters),
+    };
     // Also after an error: what the GPU still uses must not be dropped.
     let idle = device.wait_idle();
-    drawn.and(idle)?;
-    screenshot::write(&path, &picture.context("the last frame gave no picture")?)
+    device.save_pipeline_cache();
+    done.and(idle)
+}
+
+struct Frames<'a, S: Sample> {
+    sample: S,
+    overlay: Option<Overlay>,
+    loaded: &'a mut Loaded,
+    renderer: &'a mut Renderer,
+    device: &'a Arc<Device>,
+    setup: &'a Setup,
+}
+
+impl<S: Sample> Frames<'_, S> {
+    fn picture(&mut self, path: &std::path::Path, parameters: &mut S::Parameters) -> Result<()> {
+        let frames = self.setup.options.frames.unwrap_or(1);
+        for index in 0..frames {
+            self.loaded.playback.seek_frame(index);
+            self.lay_out(parameters)?;
+            if let Drawn::Frame(Some(picture)) = self.draw(parameters, index + 1 == frames)? {
+                screenshot::write(path, &picture)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bench(&mut self, seconds: f32, parameters: &S::Parameters) -> Result<()> {
+        let mut bench = Bench::new(seconds);
+        self.renderer.take_times()?;
+        for index in 0.. {
+            self.loaded.playback.seek_frame(index);
+            self.draw(parameters, false)?;
+            if let Some(figures) = bench.frame(self.device, self.renderer.times(), self.setup.started) {
+                let size = self.setup.options.size;
+                let gpu = self.device.physical().name();
+                println!("{}", bench.json(self.setup.name, &gpu, (size.width, size.height), &figures));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn lay_out(&mut self, parameters: &mut S::Parameters) -> Result<()> {
+        let Some(overlay) = &mut self.overlay else { return Ok(()) };
+        let playback = &mut self.loaded.playback;
+        let gpu = self.device.physical().name();
+        // Times would make every picture another one.
+        let shown = Shown { title: self.setup.name, gpu: &gpu, times: None, notice: None };
+        let time = playback.step().time;
+        overlay.run(None, self.setup.options.size.into(), time, |ui| {
+            overlay::show(ui, &shown, Some(playback), |ui| S::ui(parameters, ui));
+        })
+    }
+
+    fn draw(&mut self, parameters: &S::Parameters, picture: bool) -> Result<Drawn> {
+        self.sample.update(&self.loaded.playback.step(), parameters)?;
+        self.renderer.draw(Input {
+            sample: Some((&mut self.sample, parameters)),
+            camera: Some(&self.loaded.camera),
+            wireframe: false,
+            overlay: self.overlay.as_mut(),
+            picture,
+        })
+    }
 }

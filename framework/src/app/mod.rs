@@ -1,23 +1,28 @@
 //! The program around a sample: command line, window or picture, camera and keys.
 
+mod allocations;
+mod bench;
 mod headless;
 mod input;
 mod options;
+mod overlay;
 mod playback;
 mod renderer;
 mod sample;
 mod screenshot;
 mod window;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Result;
 use ash::vk;
 use clap::{Args as _, FromArgMatches as _};
 use glam::Vec3;
 
+pub use allocations::allocations;
 pub use sample::{Context, Sample, Step};
 
 use self::options::{ModelOptions, Options};
@@ -37,6 +42,7 @@ const VALIDATION_FAILED: u8 = 3;
 /// The exit code is 0 when all went well, 1 after an error (one sentence on standard error), 2 when the command line is
 /// wrong, 3 when validation had something to say under `--validation strict`.
 pub fn run<S: Sample>(name: &'static str, about: &'static str) -> ExitCode {
+    let started = Instant::now();
     let matches = command::<S>(name, about).get_matches();
     // What clap has matched it can also read; were it not so, it exits with code 2 by itself.
     let options = Options::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -47,7 +53,7 @@ pub fn run<S: Sample>(name: &'static str, about: &'static str) -> ExitCode {
     };
 
     let messages = MessageCount::default();
-    let setup = Setup { name, validation: validation(&options), messages: messages.clone(), options, model };
+    let setup = Setup { name, started, validation: validation(&options), messages: messages.clone(), options, model };
     let strict = setup.validation == Validation::Strict;
     if let Err(error) = setup.run::<S>(parameters) {
         eprintln!("error: {}", sentence(&error));
@@ -74,6 +80,8 @@ fn command<S: Sample>(name: &'static str, about: &'static str) -> clap::Command 
 /// What to run, as the command line says.
 struct Setup {
     name: &'static str,
+    /// When the program began.
+    started: Instant,
     options: Options,
     model: ModelOptions,
     validation: Validation,
@@ -129,24 +137,26 @@ impl Setup {
         }
     }
 
-    /// The model to show, its clips, and the camera.
-    fn load<S: Sample>(&self) -> Result<Loaded> {
-        let (scene, own) = match (&self.model.model, S::MODEL) {
-            (Some(path), _) => (load_scene(path)?, false),
-            (None, Some(path)) => (load_scene(&crate::asset(path)?)?, true),
-            (None, None) => (Scene::default(), true),
+    /// What it takes to read the model that the command line names, or the sample's own.
+    fn loader<S: Sample>(&self) -> Loader {
+        let source = match (&self.model.model, S::MODEL) {
+            (Some(path), _) => Source::Given(path.clone()),
+            (None, Some(path)) => Source::Own(path),
+            (None, None) => Source::None,
         };
-        let playback = Playback::new(&scene, &self.model, self.options.time)?;
-        let bounds = bounds(&scene, &playback);
-        let framing = View::framing(bounds.center(), bounds.radius());
-        let view = S::VIEW.filter(|_| own).unwrap_or(framing);
-        let view = View {
-            eye: self.options.eye.unwrap_or(view.eye),
-            target: self.options.target.unwrap_or(view.target),
-            fov: self.options.fov.unwrap_or(view.fov),
-        };
-        let camera = OrbitCamera::new(view, bounds.radius());
-        Ok(Loaded { scene: Arc::new(scene), playback, bounds, camera })
+        Loader { source, options: self.options.clone(), model: self.model.clone(), own_view: S::VIEW, empty: S::BOUNDS }
+    }
+
+    /// What it takes to read another model. The clip that the command line names is not one of it.
+    fn loader_of<S: Sample>(&self, path: PathBuf) -> Loader {
+        let model = ModelOptions { animation: None, ..self.model.clone() };
+        Loader {
+            source: Source::Given(path),
+            options: self.options.clone(),
+            model,
+            own_view: S::VIEW,
+            empty: S::BOUNDS,
+        }
     }
 
     fn context(&self, device: &Arc<Device>, target: Target, loaded: &Loaded) -> Context {
@@ -160,6 +170,61 @@ impl Setup {
                 background: self.options.background.map(linear_from_srgb),
             },
         }
+    }
+}
+
+/// What it takes to read a model; may be sent to another thread.
+struct Loader {
+    source: Source,
+    options: Options,
+    model: ModelOptions,
+    own_view: Option<View>,
+    /// The box of what there is to see where no model says it.
+    empty: Bounds,
+}
+
+/// Where a model comes from.
+enum Source {
+    /// A path that the user gave.
+    Given(PathBuf),
+    /// The sample's own, a path below the assets.
+    Own(&'static str),
+    /// The sample shows no model.
+    None,
+}
+
+impl Loader {
+    /// What is loaded, for people.
+    fn name(&self) -> Option<String> {
+        let path = match &self.source {
+            Source::Given(path) => path,
+            Source::Own(path) => Path::new(path),
+            Source::None => return None,
+        };
+        Some(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned())
+    }
+
+    /// Reads the model, its clips, and places the camera.
+    fn load(&self) -> Result<Loaded> {
+        let scene = match &self.source {
+            Source::Given(path) => load_scene(path)?,
+            Source::Own(path) => load_scene(&crate::asset(path)?)?,
+            Source::None => Scene::default(),
+        };
+        let playback = Playback::new(&scene, &self.model, self.options.time)?;
+        let bounds = bounds(&scene, &playback).unwrap_or(self.empty);
+        let framing = View::framing(bounds.center(), bounds.radius());
+        let view = match self.source {
+            Source::Given(_) => framing,
+            Source::Own(_) | Source::None => self.own_view.unwrap_or(framing),
+        };
+        let view = View {
+            eye: self.options.eye.unwrap_or(view.eye),
+            target: self.options.target.unwrap_or(view.target),
+            fov: self.options.fov.unwrap_or(view.fov),
+        };
+        let camera = OrbitCamera::new(view, bounds.radius());
+        Ok(Loaded { scene: Arc::new(scene), playback, bounds, camera })
     }
 }
 
@@ -182,19 +247,20 @@ fn load_scene(path: &Path) -> Result<Scene> {
 /// How many moments of a clip the camera's framing looks at.
 const FRAMED_MOMENTS: u32 = 4;
 
-/// The box of a model over its clips. A unit box where there is nothing to see.
-fn bounds(scene: &Scene, playback: &Playback) -> Bounds {
+/// The box of a model over its clips; `None` where there is nothing to see.
+fn bounds(scene: &Scene, playback: &Playback) -> Option<Bounds> {
     let mut pose = Pose::new(scene);
     let moments = (0..FRAMED_MOMENTS).filter_map(|moment| {
         let share = moment as f32 / FRAMED_MOMENTS as f32;
-        let clips: Vec<_> = playback.playing().map(|(clip, duration)| (clip, duration * share)).collect();
+        let clips: Vec<_> =
+            playback.step().clips.iter().map(|&(clip, _)| (clip, share * scene.animations[clip].duration)).collect();
         if clips.is_empty() && moment > 0 {
             return None;
         }
         pose.evaluate(scene, &clips);
         pose.bounds(scene)
     });
-    moments.reduce(|a, b| a.union(b)).unwrap_or(Bounds { min: Vec3::splat(-0.5), max: Vec3::splat(0.5) })
+    moments.reduce(|a, b| a.union(b))
 }
 
 fn validation(options: &Options) -> Validation {

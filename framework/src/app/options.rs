@@ -47,6 +47,12 @@ pub(crate) struct Options {
     /// A plain background, sRGB from 0 to 1 [default: the backdrop, black with --no-stage]
     #[arg(long, value_name = "R,G,B", allow_hyphen_values = true, value_parser = parse_color)]
     pub background: Option<Vec3>,
+    /// Show the overlay, also headless
+    #[arg(long, overrides_with = "no_ui")]
+    pub ui: bool,
+    /// Hide the overlay, also in a window
+    #[arg(long, overrides_with = "ui")]
+    pub no_ui: bool,
     /// The GPU to use, by its place in --list-gpus or a part of its name [default: the best]
     #[arg(long, value_name = "INDEX|NAME", value_parser = parse_gpu)]
     pub gpu: Option<GpuChoice>,
@@ -60,6 +66,16 @@ pub(crate) struct Options {
     /// How finished images reach the screen
     #[arg(long, value_name = "fifo|mailbox|immediate", default_value = "fifo", hide_possible_values = true)]
     pub present_mode: PresentMode,
+    /// Run as fast as it goes for so long, then print figures as one JSON object
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = parse_duration)]
+    pub bench: Option<f32>,
+}
+
+impl Options {
+    /// Whether a window begins with the overlay: figures and pictures are to show the sample alone unless told otherwise.
+    pub(crate) fn overlay_in_window(&self) -> bool {
+        self.ui || !(self.no_ui || self.bench.is_some() || self.frames.is_some())
+    }
 }
 
 /// What samples that show a model can be told besides.
@@ -122,6 +138,13 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
 
 fn parse_finite(text: &str) -> Result<f32> {
     number(text).filter(|number: &f32| number.is_finite()).ok_or_else(|| anyhow!("not a number"))
+}
+
+fn parse_duration(text: &str) -> Result<f32> {
+    match parse_finite(text)? {
+        seconds if (0.0..=86400.0).contains(&seconds) => Ok(seconds),
+        _ => bail!("from 0 seconds to a day"),
+    }
 }
 
 fn parse_vector(text: &str) -> Result<Vec3> {

@@ -1,16 +1,21 @@
 //! A frame from its beginning to the screen or the picture: what window and headless have in common.
 
+use std::ffi::CStr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use ash::vk;
 use image::RgbaImage;
 use winit::window::Window;
 
+use super::overlay::Overlay;
 use super::sample::Sample;
-use crate::camera::CameraMatrices;
+use crate::camera::OrbitCamera;
 use crate::frame::{Frame, Target};
-use crate::gpu::{Device, FRAMES_IN_FLIGHT, Frames, Image, PresentMode, Readback, Surface, Swapchain};
+use crate::gpu::{
+    Device, FRAMES_IN_FLIGHT, Frames, Image, Pass, PresentMode, Readback, Surface, Swapchain, Timestamps,
+};
 
 /// Draws frames of a sample.
 pub(super) struct Renderer {
@@ -18,6 +23,9 @@ pub(super) struct Renderer {
     multisampled: Option<Image>,
     samples: vk::SampleCountFlags,
     frames: Frames,
+    /// Taken only while somebody looks.
+    timestamps: Option<Timestamps>,
+    times: Times,
     device: Arc<Device>,
 }
 
@@ -40,10 +48,31 @@ struct WindowOutput {
 }
 
 /// What a frame is drawn with.
-#[derive(Clone, Copy)]
-pub(super) struct View {
-    pub camera: CameraMatrices,
+pub(super) struct Input<'a, S: Sample> {
+    /// The sample and its parameters; `None` while there is none yet.
+    pub sample: Option<(&'a mut S, &'a S::Parameters)>,
+    pub camera: Option<&'a OrbitCamera>,
     pub wireframe: bool,
+    /// Laid out by [`Overlay::run`].
+    pub overlay: Option<&'a mut Overlay>,
+    /// Whether the frame is to be waited for and returned as a picture.
+    pub picture: bool,
+}
+
+/// What became of a frame.
+pub(super) enum Drawn {
+    /// There was no area to draw to.
+    Nothing,
+    Frame(Option<RgbaImage>),
+}
+
+/// How long frames take.
+#[derive(Default)]
+pub(super) struct Times {
+    /// Milliseconds of the CPU for recording and submitting the last frame.
+    pub cpu_ms: f32,
+    /// Milliseconds of the GPU for each pass of a frame [`FRAMES_IN_FLIGHT`] before; the first is the whole frame.
+    pub passes: Vec<(&'static CStr, f32)>,
 }
 
 /// The format of pictures that are not for a window.
@@ -87,6 +116,8 @@ impl Renderer {
             multisampled: None,
             samples: vk::SampleCountFlags::from_raw(samples),
             frames: Frames::new(device)?,
+            timestamps: None,
+            times: Times::default(),
             device: device.clone(),
         };
         renderer.make_multisampled()?;
@@ -117,33 +148,33 @@ impl Renderer {
         }
     }
 
-    /// Draws a frame, if there is an area to draw to: `false` if not. With `picture`, waits for it and returns it there.
-    pub(super) fn draw(
-        &mut self,
-        sample: &mut impl Sample,
-        view: impl Fn(f32) -> View,
-        picture: Option<&mut Option<RgbaImage>>,
-    ) -> Result<bool> {
-        self.frames.wait()?;
-        let Some(image_index) = self.acquire(sample)? else { return Ok(false) };
-        let commands = self.frames.begin()?;
-        let (image, extent, format) = self.image(image_index);
-        let View { camera, wireframe } = view(extent.width as f32 / extent.height as f32);
-        sample.record(&Frame {
-            device: &self.device,
-            commands,
-            index: self.frames.index(),
-            image: image_index as usize,
-            extent,
-            camera,
-            wireframe,
-        })?;
+    /// Takes the times of passes from now on, where the GPU can.
+    pub(super) fn take_times(&mut self) -> Result<()> {
+        if self.timestamps.is_none() {
+            self.timestamps = Timestamps::new(&self.device)?;
+        }
+        Ok(())
+    }
 
-        let readback = match picture {
-            Some(_) => Some(Readback::new(&self.device, format, extent)?),
-            None => None,
+    /// How long frames take; all zero unless [`Renderer::take_times`] was called.
+    pub(super) fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// Draws a frame, if there is an area to draw to.
+    pub(super) fn draw<S: Sample>(&mut self, mut input: Input<'_, S>) -> Result<Drawn> {
+        self.frames.wait()?;
+        let sample = input.sample.as_mut().map(|(sample, _)| &mut **sample);
+        let Some(image_index) = self.acquire(sample)? else { return Ok(Drawn::Nothing) };
+        let begun = Instant::now();
+        let (image, view, extent, format) = self.image(image_index);
+        let readback = match input.picture {
+            true => Some(Readback::new(&self.device, format, extent)?),
+            false => None,
         };
-        self.record_end(commands, image, readback.as_ref());
+        let commands = self.frames.begin()?;
+        self.read_times()?;
+        self.record(commands, image_index, (image, view, extent), input, readback.as_ref())?;
         let present_semaphore = match &self.output {
             Output::Window(WindowOutput { swapchain: Some(swapchain), .. }) => {
                 Some(swapchain.present_semaphore(image_index))
@@ -151,12 +182,93 @@ impl Renderer {
             _ => None,
         };
         self.frames.submit(present_semaphore)?;
-        if let (Some(picture), Some(readback)) = (picture, readback) {
-            self.device.wait_idle()?;
-            *picture = Some(readback.picture());
-        }
+        self.times.cpu_ms = begun.elapsed().as_secs_f32() * 1e3;
+        let picture = match readback {
+            Some(readback) => {
+                self.device.wait_idle()?;
+                Some(readback.picture())
+            }
+            None => None,
+        };
         self.present(image_index)?;
-        Ok(true)
+        Ok(Drawn::Frame(picture))
+    }
+
+    /// The times of the frame that had the same index before, which has ended.
+    fn read_times(&mut self) -> Result<()> {
+        let Some(timestamps) = &self.timestamps else { return Ok(()) };
+        let passes = &mut self.times.passes;
+        let index = self.frames.index();
+        let mut first = true;
+        timestamps.read(index, |name, time| {
+            if std::mem::take(&mut first) {
+                passes.clear();
+            }
+            passes.push((name, time));
+        })
+    }
+
+    /// Records all of a frame.
+    fn record<S: Sample>(
+        &self,
+        commands: vk::CommandBuffer,
+        image_index: u32,
+        (image, view, extent): (vk::Image, vk::ImageView, vk::Extent2D),
+        input: Input<'_, S>,
+        readback: Option<&Readback>,
+    ) -> Result<()> {
+        let index = self.frames.index();
+        if let Some(timestamps) = &self.timestamps {
+            timestamps.reset(index, commands);
+        }
+        let timestamps = self.timestamps.as_ref();
+        let pass = |name| Pass::new(&self.device, commands, name, timestamps.map(|timestamps| (timestamps, index)));
+        let _frame = pass(c"frame");
+        match (input.sample, input.camera) {
+            (Some((sample, parameters)), Some(camera)) => {
+                let frame = Frame {
+                    device: &self.device,
+                    commands,
+                    index,
+                    image: image_index as usize,
+                    extent,
+                    camera: camera.matrices(extent.width as f32 / extent.height as f32),
+                    timestamps,
+                    wireframe: input.wireframe,
+                };
+                sample.record(&frame, parameters)?;
+            }
+            _ => self.record_clear(commands, image, view, extent),
+        }
+        if let Some(overlay) = input.overlay {
+            let _overlay = pass(c"overlay");
+            overlay.record(commands, view, extent)?;
+        }
+        self.record_end(commands, image, readback);
+        Ok(())
+    }
+
+    /// A plain dark frame, left as a sample leaves its own.
+    fn record_clear(&self, commands: vk::CommandBuffer, image: vk::Image, view: vk::ImageView, extent: vk::Extent2D) {
+        let layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+        let stage = vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT;
+        // The frame's submission waits at this stage until the image is available.
+        let undefined = (vk::ImageLayout::UNDEFINED, stage, vk::AccessFlags2::NONE);
+        self.move_image(commands, image, undefined, (layout, stage, vk::AccessFlags2::COLOR_ATTACHMENT_WRITE));
+        let clear = vk::ClearValue { color: vk::ClearColorValue { float32: [0.01, 0.012, 0.02, 1.0] } };
+        let attachment = [vk::RenderingAttachmentInfo::default()
+            .image_view(view)
+            .image_layout(layout)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .clear_value(clear)];
+        let rendering =
+            vk::RenderingInfo::default().render_area(extent.into()).layer_count(1).color_attachments(&attachment);
+        // SAFETY: the command buffer is being recorded, outside of any render pass; the view is the image's.
+        unsafe {
+            self.device.cmd_begin_rendering(commands, &rendering);
+            self.device.cmd_end_rendering(commands);
+        }
     }
 
     /// Makes a swapchain if the window has an area by now and none yet. For the time before there is a sample.
@@ -168,7 +280,7 @@ impl Renderer {
     }
 
     /// The index of the image to draw to, after the swapchain was made anew if it had to be.
-    fn acquire(&mut self, sample: &mut impl Sample) -> Result<Option<u32>> {
+    fn acquire<S: Sample>(&mut self, sample: Option<&mut S>) -> Result<Option<u32>> {
         if let Output::Window(window) = &self.output
             && (window.stale || window.swapchain.is_none())
         {
@@ -200,13 +312,13 @@ impl Renderer {
     }
 
     /// Replaces swapchain and multisampled image, and tells the sample.
-    fn recreate_swapchain(&mut self, sample: &mut impl Sample) -> Result<()> {
+    fn recreate_swapchain<S: Sample>(&mut self, sample: Option<&mut S>) -> Result<()> {
         // Presentation has no fence: only an idle device is certainly done with the old images.
         self.device.wait_idle()?;
         self.make_target()?;
-        match self.target() {
-            Some(target) => sample.resize(&self.device, &target),
-            None => Ok(()),
+        match (self.target(), sample) {
+            (Some(target), Some(sample)) => sample.resize(&self.device, &target),
+            _ => Ok(()),
         }
     }
 
@@ -222,16 +334,17 @@ impl Renderer {
         Ok(())
     }
 
-    fn image(&self, index: u32) -> (vk::Image, vk::Extent2D, vk::Format) {
+    fn image(&self, index: u32) -> (vk::Image, vk::ImageView, vk::Extent2D, vk::Format) {
         match &self.output {
             Output::Images(images) => {
                 let image = &images[index as usize];
                 let extent = vk::Extent2D { width: image.extent().width, height: image.extent().height };
-                (image.handle(), extent, PICTURE_FORMAT)
+                (image.handle(), image.view(), extent, PICTURE_FORMAT)
             }
             Output::Window(window) => {
                 let swapchain = window.swapchain.as_ref().expect("an image was acquired from it");
-                (swapchain.images()[index as usize], swapchain.extent(), swapchain.format())
+                let (image, view) = swapchain.image(index);
+                (image, view, swapchain.extent(), swapchain.format())
             }
         }
     }

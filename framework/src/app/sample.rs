@@ -9,12 +9,12 @@ use glam::Vec3;
 use crate::camera::View;
 use crate::frame::{Frame, Target};
 use crate::gpu::{Device, Feature};
-use crate::scene::Scene;
+use crate::scene::{Bounds, Scene};
 use crate::stage::Setting;
 
 /// A program that shows one technique. `main` hands it to [`run`](crate::run).
 pub trait Sample: Sized {
-    /// The sample's own options. `()` where it has none.
+    /// The sample's knobs: its own options on the command line, and what [`ui`](Sample::ui) shows. `()` where it has none.
     type Parameters: clap::Args;
 
     /// The model to show unless another is given, a path below the folder `assets`. `None`: the sample shows no model and
@@ -24,6 +24,8 @@ pub trait Sample: Sized {
     const MSAA: &'static [u32] = &[4, 1];
     /// The camera for the sample's own scene. A model that is given is framed instead.
     const VIEW: Option<View> = None;
+    /// The box of what there is to see, world space, in samples that show no model: the ground lies under it.
+    const BOUNDS: Bounds = Bounds { min: Vec3::NEG_ONE, max: Vec3::ONE };
     /// Features that the sample cannot do without.
     const REQUIRED_FEATURES: &'static [Feature] = &[];
     /// Features that the sample uses where the GPU has them; see [`Device::has`].
@@ -34,23 +36,26 @@ pub trait Sample: Sized {
     /// # Errors
     ///
     /// What could not be made.
-    fn new(context: &Context, parameters: Self::Parameters) -> Result<Self>;
+    fn new(context: &Context, parameters: &Self::Parameters) -> Result<Self>;
 
     /// Moves the simulation on to a point in time.
     ///
     /// # Errors
     ///
     /// What went wrong.
-    fn update(&mut self, _step: &Step<'_>) -> Result<()> {
+    fn update(&mut self, _step: &Step<'_>, _parameters: &Self::Parameters) -> Result<()> {
         Ok(())
     }
+
+    /// Shows the parameters in the overlay.
+    fn ui(_parameters: &mut Self::Parameters, _ui: &mut egui::Ui) {}
 
     /// Records a frame's commands.
     ///
     /// # Errors
     ///
     /// What went wrong.
-    fn record(&mut self, frame: &Frame<'_>) -> Result<()>;
+    fn record(&mut self, frame: &Frame<'_>, parameters: &Self::Parameters) -> Result<()>;
 
     /// Replaces what depends on the target's size or views. The GPU is idle.
     ///

@@ -1,36 +1,47 @@
 //! In a window: winit's events to frames, camera and keys.
 
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::{ElementState, KeyEvent, WindowEvent};
-use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy};
 use winit::keyboard::{Key, NamedKey};
 use winit::raw_window_handle::HasDisplayHandle;
 use winit::window::{Fullscreen, Window, WindowId};
 
-use super::input::Input;
+use super::bench::Bench;
+use super::input;
+use super::overlay::{self, History, Overlay, Shown};
 use super::playback::FIXED_STEP;
-use super::renderer::{Renderer, View};
+use super::renderer::{Drawn, Input, Renderer};
 use super::sample::Sample;
-use super::{Loaded, Setup, screenshot};
-use crate::gpu::{Device, Surface};
+use super::{Loaded, Loader, Setup, screenshot};
+use crate::gpu::{Device, PresentMode, Surface};
 
 /// Time that passed while nothing was drawn (a minimised window) is not made up for beyond this, seconds.
 const LONGEST_STEP: f32 = 0.25;
+
+/// What reaches the window from elsewhere.
+pub(super) enum Message {
+    /// A model was read, or could not be.
+    Loaded(Result<Loaded>),
+    /// The system wants the program to end.
+    Terminate,
+}
 
 /// Connects to the display.
 ///
 /// # Errors
 ///
 /// There is none, or what it takes to use it is not installed.
-pub(super) fn event_loop() -> Result<EventLoop<()>> {
+pub(super) fn event_loop() -> Result<EventLoop<Message>> {
     #[cfg(all(unix, not(target_os = "macos")))]
     probe_display()?;
-    EventLoop::new().context("the display cannot be used")
+    EventLoop::with_user_event().build().context("the display cannot be used")
 }
 
 /// winit panics where a library is missing that it loads at run time, so it is asked for first.
@@ -48,25 +59,36 @@ fn probe_display() -> Result<()> {
 }
 
 /// Shows the sample in a window until it is closed.
-pub(super) fn run<S: Sample>(setup: Setup, parameters: S::Parameters, event_loop: EventLoop<()>) -> Result<()> {
+pub(super) fn run<S: Sample>(setup: Setup, parameters: S::Parameters, event_loop: EventLoop<Message>) -> Result<()> {
     if let Some(path) = &setup.options.screenshot {
         screenshot::check_path(path)?;
     }
-    let loaded = setup.load::<S>()?;
     event_loop.set_control_flow(ControlFlow::Poll);
+    let proxy = event_loop.create_proxy();
+    let terminate = proxy.clone();
+    ctrlc::set_handler(move || {
+        // It fails only when the loop has ended, which is what is wanted.
+        let _ = terminate.send_event(Message::Terminate);
+    })
+    .context("signals cannot be handled")?;
     let mut app = App::<S> {
+        bench: setup.options.bench.map(Bench::new),
+        overlay_shown: setup.options.overlay_in_window(),
         setup,
-        parameters: Some(parameters),
-        loaded,
-        input: Input::default(),
-        paused: false,
+        parameters,
+        proxy,
+        input: input::Input::default(),
         wireframe: false,
         take_picture: false,
         frame: 0,
         last_frame: Instant::now(),
+        history: History::default(),
+        notice: None,
+        loaded: None,
         running: None,
         result: Ok(()),
     };
+    app.load(app.setup.loader::<S>());
     event_loop.run_app(&mut app).context("the window's event loop failed")?;
     app.close();
     app.result
@@ -74,30 +96,37 @@ pub(super) fn run<S: Sample>(setup: Setup, parameters: S::Parameters, event_loop
 
 struct App<S: Sample> {
     setup: Setup,
-    /// Taken when the sample is made.
-    parameters: Option<S::Parameters>,
-    loaded: Loaded,
-    input: Input,
-    paused: bool,
+    parameters: S::Parameters,
+    proxy: EventLoopProxy<Message>,
+    input: input::Input,
+    overlay_shown: bool,
     wireframe: bool,
     take_picture: bool,
-    /// Frames drawn so far.
+    /// Frames of the sample drawn so far.
     frame: u64,
     last_frame: Instant,
+    history: History,
+    bench: Option<Bench>,
+    /// What is being loaded, or could not be.
+    notice: Option<String>,
+    /// The model, when it was read.
+    loaded: Option<Loaded>,
     running: Option<Running<S>>,
     result: Result<()>,
 }
 
 /// What there is once the window is. Dropped in this order.
 struct Running<S> {
-    /// Made as soon as the window has an area to draw to.
+    /// Made when there are a model to show and an area to draw to.
     sample: Option<S>,
+    overlay: Option<Overlay>,
     renderer: Renderer,
     device: Arc<Device>,
+    gpu: String,
     window: Arc<Window>,
 }
 
-impl<S: Sample> ApplicationHandler for App<S> {
+impl<S: Sample> ApplicationHandler<Message> for App<S> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.running.is_none() {
             let opened = self.open(event_loop);
@@ -105,17 +134,34 @@ impl<S: Sample> ApplicationHandler for App<S> {
         }
     }
 
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, message: Message) {
+        match message {
+            Message::Terminate => event_loop.exit(),
+            Message::Loaded(loaded) => {
+                let taken = self.take_model(loaded);
+                self.check(event_loop, taken);
+            }
+        }
+    }
+
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Some(running) = &mut self.running else { return };
         let height = running.window.inner_size().height;
-        self.input.handle(&event, &mut self.loaded.camera, height);
+        let taken = match &mut running.overlay {
+            Some(overlay) if self.overlay_shown => overlay.handle(&running.window, &event),
+            _ => false,
+        };
+        if !taken && let Some(loaded) = &mut self.loaded {
+            self.input.handle(&event, &mut loaded.camera, height);
+        }
         match event {
             WindowEvent::CloseRequested => event_loop.exit(),
             WindowEvent::Resized(_) | WindowEvent::ScaleFactorChanged { .. } => running.renderer.window_changed(),
+            WindowEvent::DroppedFile(path) => self.dropped(path),
             WindowEvent::KeyboardInput {
                 event: KeyEvent { logical_key, state: ElementState::Pressed, repeat: false, .. },
                 ..
-            } => self.key(event_loop, &logical_key),
+            } if !taken => self.key(event_loop, &logical_key),
             WindowEvent::RedrawRequested => {
                 let drawn = self.draw(event_loop);
                 self.check(event_loop, drawn);
@@ -144,58 +190,98 @@ impl<S: Sample> App<S> {
         // SAFETY: the renderer takes the surface and holds the window until after it.
         let surface = unsafe { Surface::new(&instance, &*window)? };
         let device = setup.device::<S>(&instance, Some(&surface))?;
-        let mode = setup.options.present_mode;
-        let renderer = Renderer::window(&device, surface, &window, mode, setup.samples::<S>()?)?;
-        self.running = Some(Running { sample: None, renderer, device, window });
-        self.last_frame = Instant::now();
+        // Figures are not to be the screen's.
+        let mode = if self.bench.is_some() { PresentMode::Immediate } else { setup.options.present_mode };
+        let mut renderer = Renderer::window(&device, surface, &window, mode, setup.samples::<S>()?)?;
+        if self.overlay_shown || self.bench.is_some() {
+            renderer.take_times()?;
+        }
+        let gpu = device.physical().name();
+        self.running = Some(Running { sample: None, overlay: None, renderer, device, gpu, window });
+        Ok(())
+    }
+
+    /// Reads a model on another thread; it comes back as a message.
+    fn load(&mut self, loader: Loader) {
+        self.notice = loader.name().map(|name| format!("loading {name} …"));
+        let proxy = self.proxy.clone();
+        std::thread::spawn(move || {
+            // It fails only when the window is closed, and then nobody wants the model.
+            let _ = proxy.send_event(Message::Loaded(loader.load()));
+        });
+    }
+
+    fn dropped(&mut self, path: PathBuf) {
+        if S::MODEL.is_some() {
+            self.load(self.setup.loader_of::<S>(path));
+        }
+    }
+
+    /// Shows a model that was read. One that could not be ends the program only where there is no other to go on with.
+    fn take_model(&mut self, loaded: Result<Loaded>) -> Result<()> {
+        match loaded {
+            Err(error) if self.loaded.is_none() => return Err(error),
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                self.notice = Some(format!("{error:#}"));
+            }
+            Ok(loaded) => {
+                self.notice = None;
+                self.loaded = Some(loaded);
+                if let Some(running) = &mut self.running {
+                    // What the old model's frames use must not be dropped before they end.
+                    running.device.wait_idle()?;
+                    running.sample = None;
+                }
+            }
+        }
         Ok(())
     }
 
     fn draw(&mut self, event_loop: &ActiveEventLoop) -> Result<()> {
-        let Some(running) = &mut self.running else { return Ok(()) };
-        if running.sample.is_none() {
-            match (running.renderer.target(), self.parameters.take()) {
-                (Some(target), Some(parameters)) => {
-                    let context = self.setup.context(&running.device, target, &self.loaded);
-                    running.sample = Some(S::new(&context, parameters)?);
-                    self.last_frame = Instant::now();
-                }
-                (_, parameters) => {
-                    self.parameters = parameters;
-                    running.renderer.make_target()?;
-                }
-            }
-        }
-        let Some(sample) = &mut running.sample else { return Ok(()) };
-
+        self.make_sample()?;
         let frames = self.setup.options.frames;
         let elapsed = self.last_frame.elapsed().as_secs_f32();
         self.last_frame = Instant::now();
-        match frames {
-            // As headless: frame by frame, whatever the clock says.
-            Some(_) => self.loaded.playback.seek_frame(self.frame),
-            None if self.frame == 0 => {}
-            None => self.loaded.playback.advance(if self.paused { 0.0 } else { elapsed.min(LONGEST_STEP) }),
+        self.history.push(elapsed * 1e3);
+        let Some(running) = &mut self.running else { return Ok(()) };
+        if let (Some(loaded), Some(sample)) = (&mut self.loaded, &mut running.sample) {
+            match frames {
+                // As headless: frame by frame, whatever the clock says.
+                Some(_) => loaded.playback.seek_frame(self.frame),
+                None if self.frame == 0 => {}
+                None => loaded.playback.advance(elapsed.min(LONGEST_STEP)),
+            }
+            sample.update(&loaded.playback.step(), &self.parameters)?;
         }
-        sample.update(&self.loaded.playback.step())?;
+        self.lay_out()?;
 
-        let (camera, wireframe) = (&self.loaded.camera, self.wireframe);
-        let view = |aspect| View { camera: camera.matrices(aspect), wireframe };
-        let last = frames == Some(self.frame + 1);
+        let Some(running) = &mut self.running else { return Ok(()) };
+        let has_sample = running.sample.is_some();
+        let last = has_sample && frames == Some(self.frame + 1);
         let path = match &self.setup.options.screenshot {
             Some(path) if last => Some(path.clone()),
             _ => self.take_picture.then(|| screenshot::free_path(self.setup.name)),
         };
-        let mut picture = None;
-        if !running.renderer.draw(sample, view, path.is_some().then_some(&mut picture))? {
+        let drawn = running.renderer.draw(Input {
+            sample: running.sample.as_mut().map(|sample| (sample, &self.parameters)),
+            camera: self.loaded.as_ref().map(|loaded| &loaded.camera),
+            wireframe: self.wireframe,
+            overlay: running.overlay.as_mut().filter(|_| self.overlay_shown),
+            picture: path.is_some(),
+        })?;
+        let Drawn::Frame(picture) = drawn else {
             // Nothing can be drawn to: not worth spinning.
-            std::thread::sleep(std::time::Duration::from_secs_f32(FIXED_STEP));
+            std::thread::sleep(Duration::from_secs_f32(FIXED_STEP));
             return Ok(());
-        }
-        self.frame += 1;
+        };
         if let (Some(path), Some(picture)) = (path, picture) {
             self.take_picture = false;
             screenshot::write(&path, &picture)?;
+        }
+        if has_sample {
+            self.frame += 1;
+            self.take_figures(event_loop);
         }
         if last {
             event_loop.exit();
@@ -203,15 +289,71 @@ impl<S: Sample> App<S> {
         Ok(())
     }
 
+    /// Makes the sample, and the overlay, as soon as there is an area to draw to and a model to show.
+    fn make_sample(&mut self) -> Result<()> {
+        let Some(running) = &mut self.running else { return Ok(()) };
+        if running.sample.is_some() && running.overlay.is_some() {
+            return Ok(());
+        }
+        let Some(target) = running.renderer.target() else { return Ok(()) };
+        if running.overlay.is_none() && self.overlay_shown {
+            running.overlay = Some(Overlay::new(&running.device, target.format, Some(&running.window))?);
+        }
+        if running.sample.is_none()
+            && let Some(loaded) = &self.loaded
+        {
+            let context = self.setup.context(&running.device, target, loaded);
+            running.sample = Some(S::new(&context, &self.parameters)?);
+        }
+        Ok(())
+    }
+
+    fn lay_out(&mut self) -> Result<()> {
+        let Some(running) = &mut self.running else { return Ok(()) };
+        let (Some(overlay), true) = (&mut running.overlay, self.overlay_shown) else { return Ok(()) };
+        let shown = Shown {
+            title: self.setup.name,
+            gpu: &running.gpu,
+            times: Some((&self.history, running.renderer.times())),
+            notice: self.notice.as_deref(),
+        };
+        let mut playback = self.loaded.as_mut().map(|loaded| &mut loaded.playback);
+        let size = running.window.inner_size();
+        let extent = ash::vk::Extent2D { width: size.width, height: size.height };
+        let parameters = &mut self.parameters;
+        overlay.run(Some(&running.window), extent, 0.0, |ui| {
+            overlay::show(ui, &shown, playback.as_deref_mut(), |ui| S::ui(parameters, ui));
+        })
+    }
+
+    fn take_figures(&mut self, event_loop: &ActiveEventLoop) {
+        let (Some(bench), Some(running)) = (&mut self.bench, &self.running) else { return };
+        if let Some(figures) = bench.frame(&running.device, running.renderer.times(), self.setup.started) {
+            let size = running.window.inner_size();
+            println!("{}", bench.json(self.setup.name, &running.gpu, size.into(), &figures));
+            event_loop.exit();
+        }
+    }
+
     fn key(&mut self, event_loop: &ActiveEventLoop, key: &Key) {
-        match key {
-            Key::Named(NamedKey::Escape) => event_loop.exit(),
-            Key::Named(NamedKey::Space) => self.paused = !self.paused,
-            Key::Named(NamedKey::F2) => self.wireframe = !self.wireframe,
-            Key::Named(NamedKey::F11) => self.toggle_fullscreen(),
-            Key::Named(NamedKey::F12) => self.take_picture = true,
-            Key::Character(character) if character.eq_ignore_ascii_case("r") => self.loaded.camera.reset(),
+        match (key, &mut self.loaded) {
+            (Key::Named(NamedKey::Escape), _) => event_loop.exit(),
+            (Key::Named(NamedKey::F1), _) => self.toggle_overlay(),
+            (Key::Named(NamedKey::F2), _) => self.wireframe = !self.wireframe,
+            (Key::Named(NamedKey::F11), _) => self.toggle_fullscreen(),
+            (Key::Named(NamedKey::F12), _) => self.take_picture = true,
+            (Key::Named(NamedKey::Space), Some(loaded)) => loaded.playback.paused = !loaded.playback.paused,
+            (Key::Character(key), Some(loaded)) if key.eq_ignore_ascii_case("r") => loaded.camera.reset(),
             _ => {}
+        }
+    }
+
+    fn toggle_overlay(&mut self) {
+        self.overlay_shown = !self.overlay_shown;
+        if let Some(running) = &mut self.running
+            && let Err(error) = running.renderer.take_times()
+        {
+            self.notice = Some(format!("{error:#}"));
         }
     }
 
@@ -236,6 +378,7 @@ impl<S: Sample> App<S> {
     fn close(&mut self) {
         if let Some(running) = self.running.take() {
             let idle = running.device.wait_idle();
+            running.device.save_pipeline_cache();
             if self.result.is_ok() {
                 self.result = idle;
             }

@@ -77,6 +77,7 @@ impl Buffer {
         unsafe { device.bind_buffer_memory(handle, allocation.memory(), allocation.offset()) }
             .context("vkBindBufferMemory failed")?;
         buffer.allocation = Some(allocation);
+        device.count_object();
         device.name(handle, name);
         Ok(buffer)
     }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
@@ -12,6 +13,7 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
 use super::instance::{Instance, PhysicalDevice, Surface};
 use super::owned::{Object, Owned};
+use super::pipeline_cache;
 
 /// A feature of Vulkan 1.0 that not every GPU has: its name in the specification, and where it is switched on.
 #[derive(Clone, Copy)]
@@ -52,13 +54,18 @@ pub struct Device {
     queue: vk::Queue,
     queue_family: u32,
     debug_utils: Option<ext::debug_utils::Device>,
-    allocator: ManuallyDrop<Mutex<Allocator>>,
+    pipeline_cache: vk::PipelineCache,
+    /// How much the cache held when it was loaded.
+    cached_bytes: usize,
+    timestamp_valid_bits: u32,
+    objects_made: AtomicU64,
+    allocator: ManuallyDrop<Arc<Mutex<Allocator>>>,
     instance: Arc<Instance>,
 }
 
 impl Device {
     /// Makes a device of the chosen GPU, with the required features, those of the optional ones that it has, and
-    /// `synchronization2`. With a surface it can present to it.
+    /// `synchronization2` and `dynamicRendering`, which every Vulkan 1.3 has. With a surface it can present to it.
     ///
     /// # Errors
     ///
@@ -85,7 +92,8 @@ impl Device {
         if available.iter().any(|name| name.as_c_str() == khr::portability_subset::NAME) {
             extensions.push(khr::portability_subset::NAME.as_ptr());
         }
-        let mut vulkan_1_3 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+        let mut vulkan_1_3 =
+            vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).dynamic_rendering(true);
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
@@ -93,7 +101,7 @@ impl Device {
             .enabled_features(&features)
             .push_next(&mut vulkan_1_3);
         // SAFETY: the physical device belongs to the instance; queue family, extensions and features were checked to
-        // exist; `synchronization2` is part of every Vulkan 1.3.
+        // exist; the features of Vulkan 1.3 are among those that it requires.
         let (handle, queue) = unsafe {
             let handle = instance
                 .create_device(physical.handle, &info, None)
@@ -110,6 +118,15 @@ impl Device {
             allocation_sizes: Default::default(),
         })
         .context("the memory allocator could not be made")?;
+        let cached = pipeline_cache::load(&physical);
+        let cache_info = vk::PipelineCacheCreateInfo::default().initial_data(&cached);
+        // SAFETY: the data is what this driver gave, by its name and checksum; a driver ignores what it does not know.
+        let (pipeline_cache, families) = unsafe {
+            (
+                handle.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache failed")?,
+                instance.get_physical_device_queue_family_properties(physical.handle),
+            )
+        };
         let debug_utils = instance.has_debug_utils().then(|| ext::debug_utils::Device::new(instance, &handle));
         Ok(Arc::new(Self {
             handle,
@@ -118,13 +135,18 @@ impl Device {
             queue,
             queue_family,
             debug_utils,
-            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            pipeline_cache,
+            cached_bytes: cached.len(),
+            timestamp_valid_bits: families[queue_family as usize].timestamp_valid_bits,
+            objects_made: AtomicU64::new(0),
+            allocator: ManuallyDrop::new(Arc::new(Mutex::new(allocator))),
             instance: instance.clone(),
         }))
     }
 
     /// Takes ownership of a handle that this device has created, and names it for debuggers and messages.
     pub fn own<H: Object>(self: &Arc<Self>, handle: H, name: &str) -> Owned<H> {
+        self.count_object();
         self.name(handle, name);
         Owned::new(self.clone(), handle)
     }
@@ -208,6 +230,40 @@ impl Device {
         self.debug_utils.as_ref()
     }
 
+    /// The cache to make pipelines with. It is kept on disk, by GPU and driver.
+    pub fn pipeline_cache(&self) -> vk::PipelineCache {
+        self.pipeline_cache
+    }
+
+    /// Keeps the pipeline cache on disk if it has grown.
+    pub fn save_pipeline_cache(&self) {
+        // SAFETY: the cache is alive; the calling thread has the only use of it.
+        if let Ok(data) = unsafe { self.handle.get_pipeline_cache_data(self.pipeline_cache) }
+            && data.len() > self.cached_bytes
+        {
+            pipeline_cache::save(&self.physical, &data);
+        }
+    }
+
+    /// How many Vulkan objects the owners of this module have taken so far. A steady frame takes none.
+    pub fn objects_made(&self) -> u64 {
+        self.objects_made.load(Ordering::Relaxed)
+    }
+
+    /// The number of bits in the queue's timestamps; 0: it has none.
+    pub fn timestamp_valid_bits(&self) -> u32 {
+        self.timestamp_valid_bits
+    }
+
+    /// The allocator, for libraries that make Vulkan objects of their own; they are to be dropped before the device.
+    pub fn shared_allocator(&self) -> Arc<Mutex<Allocator>> {
+        Arc::clone(&self.allocator)
+    }
+
+    pub(super) fn count_object(&self) {
+        self.objects_made.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn allocator(&self) -> MutexGuard<'_, Allocator> {
         self.allocator.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -226,6 +282,7 @@ impl Drop for Device {
         // SAFETY: everything made from the device holds it by Arc, so nothing is left. The allocator's memory goes
         // before the device and is not touched again.
         unsafe {
+            self.handle.destroy_pipeline_cache(self.pipeline_cache, None);
             ManuallyDrop::drop(&mut self.allocator);
             self.handle.destroy_device(None);
         }

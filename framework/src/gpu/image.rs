@@ -55,6 +55,7 @@ impl Image {
         unsafe { device.bind_image_memory(handle, allocation.memory(), allocation.offset()) }
             .context("vkBindImageMemory failed")?;
         image.allocation = Some(allocation);
+        device.count_object();
         device.name(handle, name);
         image.view = Some(image_view(device, name, handle, info.format, info.mip_levels)?);
         Ok(image)

@@ -12,8 +12,10 @@ mod frames;
 mod image;
 mod instance;
 mod owned;
+mod pipeline_cache;
 mod readback;
 mod swapchain;
+mod timestamps;
 mod upload;
 
 pub use buffer::Buffer;
@@ -26,4 +28,5 @@ pub use instance::{Instance, PhysicalDevice, Surface};
 pub use owned::{Object, Owned};
 pub use readback::Readback;
 pub use swapchain::{PresentMode, Swapchain};
+pub use timestamps::{Pass, Timestamps};
 pub use upload::Upload;

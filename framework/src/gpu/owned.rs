@@ -37,6 +37,7 @@ objects! {
     ImageView: destroy_image_view,
     Pipeline: destroy_pipeline,
     PipelineLayout: destroy_pipeline_layout,
+    QueryPool: destroy_query_pool,
     RenderPass: destroy_render_pass,
     Sampler: destroy_sampler,
     Semaphore: destroy_semaphore,

@@ -154,9 +154,9 @@ impl Swapchain {
         *self.present_semaphores[index as usize]
     }
 
-    /// The images.
-    pub fn images(&self) -> &[vk::Image] {
-        &self.images
+    /// An image and its view.
+    pub fn image(&self, index: u32) -> (vk::Image, vk::ImageView) {
+        (self.images[index as usize], *self.views[index as usize])
     }
 
     /// A view of each image.

@@ -19,13 +19,33 @@ impl Scene {
     /// structure is broken: an index to nothing, a range outside of its buffer, a cycle of nodes, a missing
     /// part. The error names the file, the place in it and the rule.
     pub fn load(path: &Path) -> Result<Scene, LoadError> {
+        Scene::load_for(path, Purpose::Draw)
+    }
+
+    /// Loads a file as [`Scene::load`] does, for that purpose or another one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Scene::load`], except that with [`Purpose::Inspect`] an extension that is not supported is a warning.
+    pub fn load_for(path: &Path, purpose: Purpose) -> Result<Scene, LoadError> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let folder = path.parent().unwrap_or(Path::new(""));
         file::read(path, u64::MAX)
             .map_err(Problem::Read)
-            .and_then(|bytes| import(&bytes, folder, name.into_owned()))
+            .and_then(|bytes| import(&bytes, folder, name.into_owned(), purpose))
             .map_err(|problem| LoadError { file: path.to_owned(), problem })
     }
+}
+
+/// What a file is loaded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To draw all of it.
+    Draw,
+    /// To tell what is in it. Vertices are those of the file: no normals are computed, and nothing is split for them.
+    /// Geometry, channels and skins that depend on an extension that is required but not supported are left out, with
+    /// a warning: such a primitive has no vertices.
+    Inspect,
 }
 
 /// What every part of the import needs.
@@ -35,20 +55,26 @@ pub(super) struct Context<'a> {
     pub(super) accessors: Accessors<'a>,
     /// The folder of the model, which URIs are relative to.
     pub(super) folder: &'a Path,
+    pub(super) purpose: Purpose,
     pub(super) warnings: Warnings,
 }
 
 /// Makes a scene of a file's bytes. URIs are relative to `folder`.
-pub(super) fn import(bytes: &[u8], folder: &Path, name: String) -> Result<Scene, Problem> {
+pub(super) fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result<Scene, Problem> {
     let container = file::split(bytes)?;
-    let root = json::parse(container.json)?;
+    let warnings = Warnings::default();
+    let root = match purpose {
+        Purpose::Draw => json::parse(container.json)?,
+        Purpose::Inspect => json::parse_what_is_readable(container.json, &warnings)?,
+    };
     let buffers = Buffers::load(&root, container.bin, folder)?;
     let context = Context {
         root: &root,
         buffers: &buffers,
         accessors: Accessors::new(&root, &buffers, bytes.len()),
         folder,
-        warnings: Warnings::default(),
+        purpose,
+        warnings,
     };
 
     let (mut nodes, node_order) = import_nodes(&context)?;
@@ -72,6 +98,9 @@ pub(super) fn import(bytes: &[u8], folder: &Path, name: String) -> Result<Scene,
         images,
         skins,
         animations,
+        scene_count: root.scenes.len(),
+        extensions_used: root.extensions_used.clone(),
+        extensions_required: root.extensions_required.clone(),
         warnings: context.warnings.into_sentences(),
     })
 }

@@ -1,6 +1,7 @@
 //! The JSON text becomes the `gltf` crate's structure, after mending what that crate stumbles over.
 
-use super::error::{Problem, broken, one_line};
+use super::error::{Problem, Warnings, broken, one_line};
+use super::left_out::leave_out;
 use gltf::json::{self, Root};
 use serde_json::{Map, Value};
 
@@ -26,13 +27,24 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
             root
         }
         // This takes four times as long, and few files need it.
-        _ => parse_and_mend(text)?,
+        _ => deserialize(parse_value(text)?)?,
     };
-    let is_supported = |name: &String| SUPPORTED_EXTENSIONS.contains(&name.as_str());
     match root.extensions_required.iter().find(|name| !is_supported(name)) {
         Some(name) => Err(Problem::Extension(one_line(name))),
         None => Ok(root),
     }
+}
+
+/// As [`parse`], but a required extension that is not supported is a warning, and what depends on it is left out.
+pub(super) fn parse_what_is_readable(text: &[u8], warnings: &Warnings) -> Result<Root, Problem> {
+    let mut value = parse_value(text)?;
+    leave_out(&mut value, warnings)?;
+    deserialize(value)
+}
+
+/// Whether a file may require an extension.
+pub(super) fn is_supported(extension: &str) -> bool {
+    SUPPORTED_EXTENSIONS.contains(&extension)
 }
 
 /// Whether there may be an integer that does not fit into 32 bits.
@@ -54,12 +66,17 @@ fn has_long_integer(text: &[u8]) -> bool {
     false
 }
 
-fn parse_and_mend(text: &[u8]) -> Result<Root, Problem> {
+/// The text as values, mended.
+fn parse_value(text: &[u8]) -> Result<Value, Problem> {
     let mut value: Value = serde_json::from_slice(text)
         .map_err(|error| Problem::Container(one_line(&format!("its JSON is broken: {error}"))))?;
     let asset = |key| value.get("asset").and_then(|asset| asset.get(key)).and_then(Value::as_str);
     check_version(asset("version"), asset("minVersion"))?;
     mend(&mut value);
+    Ok(value)
+}
+
+fn deserialize(value: Value) -> Result<Root, Problem> {
     serde_path_to_error::deserialize(value)
         .map_err(|error| broken(pointer(error.path()), explain(&error.inner().to_string())))
 }
@@ -99,7 +116,7 @@ fn mend(root: &mut Value) {
     }
 }
 
-fn objects(array: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+pub(super) fn objects(array: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
     array.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
 }
 

@@ -13,6 +13,7 @@ mod file;
 mod image;
 mod import;
 mod json;
+mod left_out;
 mod material;
 mod pose;
 mod primitive;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use animation::{Channel, Interpolation, Values};
 pub use error::{LoadError, Problem};
+pub use import::Purpose;
 pub use pose::{Bounds, Pose};
 
 use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
@@ -49,6 +51,12 @@ pub struct Scene {
     pub skins: Vec<Skin>,
     /// All animations of the file, in the file's order.
     pub animations: Vec<Animation>,
+    /// How many scenes the file has.
+    pub scene_count: usize,
+    /// The extensions that the file says it uses.
+    pub extensions_used: Vec<String>,
+    /// The extensions without which the file says it cannot be read.
+    pub extensions_required: Vec<String>,
     /// What was wrong with the file though it could be loaded, each once.
     pub warnings: Vec<String>,
 }
@@ -119,7 +127,8 @@ pub struct Primitive {
     pub indices: Vec<u32>,
     /// Positions in the mesh's space, metres.
     pub positions: Vec<Vec3>,
-    /// Unit normals in the mesh's space; computed flat where a file's triangles have none. Empty for lines and points without.
+    /// Unit normals in the mesh's space; computed flat where a file's triangles have none, if they are to be drawn. Empty
+    /// for lines and points without.
     pub normals: Vec<Vec3>,
     /// `TEXCOORD_0` and `TEXCOORD_1`, (0, 0) being the image's upper left corner. Empty where absent.
     pub tex_coords: [Vec<Vec2>; 2],

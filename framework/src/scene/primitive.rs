@@ -2,7 +2,7 @@
 
 use super::accessor::resolve;
 use super::error::{Problem, broken};
-use super::import::Context;
+use super::import::{Context, Purpose};
 use super::{Influences, Mesh, Node, Primitive, Skin, Topology};
 use glam::{Vec2, Vec3};
 use gltf::json::Index;
@@ -54,7 +54,8 @@ fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Resu
         material,
         source_vertices: Vec::new(),
     };
-    if topology == Topology::Triangles && primitive.normals.is_empty() {
+    let needs_normals = topology == Topology::Triangles && primitive.normals.is_empty();
+    if needs_normals && context.purpose == Purpose::Draw {
         make_flat(context, at, &mut primitive)?;
     }
     Ok(primitive)
@@ -81,7 +82,7 @@ impl Attributes<'_> {
     fn positions(&self) -> Result<Vec<Vec3>, Problem> {
         let at = self.path("POSITION");
         let Some(accessor) = self.get(Semantic::Positions) else {
-            self.context.warnings.add(self.at, "has no POSITION attribute and is not drawn");
+            self.context.warnings.add(self.at, "has no POSITION that can be read and is not drawn");
             return Ok(Vec::new());
         };
         let mut positions = self.context.accessors.floats(&at, accessor, Type::Vec3, Vec3::from_array)?;

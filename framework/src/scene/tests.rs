@@ -10,14 +10,18 @@ use std::path::Path;
 
 /// Imports a file of the given fields, the first buffer of which holds `data`, with one view of all of it
 /// before the views that the fields have.
-fn import(mut fields: Value, data: &[u8]) -> Result<Scene, String> {
+fn import(fields: Value, data: &[u8]) -> Result<Scene, String> {
+    import_for(Purpose::Draw, fields, data)
+}
+
+fn import_for(purpose: Purpose, mut fields: Value, data: &[u8]) -> Result<Scene, String> {
     let uri = format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(data));
     fields["asset"] = json!({ "version": "2.0" });
     fields["buffers"] = json!([{ "byteLength": data.len(), "uri": uri }]);
     let mut views = vec![json!({ "buffer": 0, "byteLength": data.len() })];
     views.extend(fields["bufferViews"].as_array().cloned().unwrap_or_default());
     fields["bufferViews"] = json!(views);
-    super::import::import(fields.to_string().as_bytes(), Path::new(""), "test".into())
+    super::import::import(fields.to_string().as_bytes(), Path::new(""), "test".into(), purpose)
         .map_err(|problem| problem.to_string())
 }
 
@@ -376,6 +380,71 @@ fn materials_have_defaults() {
         wrap_v: Wrap::MirroredRepeat,
     };
     assert_eq!((scene.textures[0].sampler, scene.textures[1].sampler), (smooth, sharp));
+}
+
+#[test]
+fn vertices_to_inspect_are_those_of_the_file() {
+    let (mut fields, data) = quad(json!({}), [0, 1, 2, 0, 2, 3]);
+    fields["scenes"] = json!([{}, {}]);
+    fields["extensionsUsed"] = json!(["KHR_mesh_quantization", "EXT_a"]);
+    fields["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
+    let scene = import_for(Purpose::Inspect, fields, &data).unwrap();
+    let primitive = &scene.meshes[0].primitives[0];
+    assert_eq!((primitive.positions.len(), primitive.normals.len(), primitive.source_vertices.len()), (4, 0, 0));
+    assert_eq!(primitive.indices, [0, 1, 2, 0, 2, 3]);
+    assert_eq!(scene.scene_count, 2);
+    assert_eq!(scene.extensions_used, ["KHR_mesh_quantization", "EXT_a"]);
+    assert_eq!(scene.extensions_required, ["KHR_mesh_quantization"]);
+    assert_eq!(scene.warnings, [""; 0]);
+}
+
+#[test]
+fn what_depends_on_a_required_extension_is_left_out() {
+    let (mut fields, data) = quad(json!({}), [0, 1, 2, 0, 2, 3]);
+    let of_extension = json!({ "EXT_odd": {} });
+    fields["extensionsRequired"] = json!(["EXT_odd"]);
+    fields["bufferViews"] = json!([{ "buffer": 0, "byteLength": 60, "extensions": of_extension }]);
+    push(&mut fields, "accessors", json!({ "bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3" }));
+    for attributes in [json!({ "POSITION": 0 }), json!({ "POSITION": 0, "NORMAL": 2 })] {
+        push(&mut fields["meshes"][0], "primitives", json!({ "attributes": attributes }));
+    }
+    fields["meshes"][0]["primitives"][1]["extensions"] = of_extension;
+    fields["nodes"] = json!([{ "mesh": 0, "skin": 0 }, { "mesh": 0, "skin": 1 }]);
+    fields["skins"] = json!([{ "joints": [1] }, { "joints": [0], "inverseBindMatrices": 2 }]);
+    fields["animations"] = json!([{
+        "samplers": [{ "input": 2, "output": 2 }],
+        "channels": [{ "sampler": 0, "target": { "node": 0, "path": "scale" } }],
+    }]);
+
+    let error = import(fields.clone(), &data).unwrap_err();
+    assert_eq!(error, "needs EXT_odd, which is not supported; export the model without it");
+    let scene = import_for(Purpose::Inspect, fields, &data).unwrap();
+    let vertices: Vec<usize> = scene.meshes[0].primitives.iter().map(|primitive| primitive.positions.len()).collect();
+    assert_eq!(vertices, [4, 0, 0]);
+    assert_eq!((scene.nodes[0].mesh, scene.nodes[1].mesh), (Some(0), None));
+    assert_eq!((scene.skins.len(), scene.animations[0].channels.len()), (1, 0));
+    let told = |text: &str| scene.warnings.iter().filter(|warning| warning.starts_with(text)).count();
+    assert_eq!(told("/extensionsRequired: EXT_odd is required and not supported"), 1);
+    assert_eq!(told("/meshes/0/primitives/1: has no POSITION that can be read"), 1);
+    assert_eq!(told("/animations/0/channels: "), 1);
+    assert_eq!(told("/skins/1: "), 1);
+    assert_eq!(scene.warnings.len(), 4, "{:?}", scene.warnings);
+}
+
+#[test]
+fn sizes_of_compressed_views_agree() {
+    let meshopt = |count: u64| {
+        let of_view = json!({ "EXT_meshopt_compression": { "count": count, "byteStride": 4 } });
+        let fields = json!({
+            "extensionsRequired": ["EXT_meshopt_compression"],
+            "bufferViews": [{ "buffer": 0, "byteLength": 8, "extensions": of_view }],
+        });
+        import_for(Purpose::Inspect, fields, &[0; 8])
+    };
+    assert!(meshopt(2).is_ok());
+    for count in [3, u64::MAX] {
+        assert!(meshopt(count).unwrap_err().starts_with("/bufferViews/1/extensions/EXT_meshopt_compression: "));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use glam::{Mat4, Vec3};
 
 use super::{Furniture, Kind};
 use crate::frame::Frame;
-use crate::gpu::{Buffer, Device, FRAMES_IN_FLIGHT, Label, Owned};
+use crate::gpu::{Buffer, Device, FRAMES_IN_FLIGHT, Owned};
 
 /// A line between two points of world space, each with a linear colour of its own.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -82,7 +82,7 @@ impl Lines {
     /// Draws lines, as many as there is room for; once a frame. Changes pipeline, vertex buffer 0 and push constants;
     /// the viewport is to be set.
     pub fn draw(&mut self, frame: &Frame<'_>, lines: &[Line]) {
-        let _label = Label::new(frame.device, frame.commands, c"lines");
+        let _pass = frame.pass(c"lines");
         let lines = &lines[..lines.len().min(self.capacity)];
         let vertices = &mut self.vertices[frame.index];
         vertices.write(0, lines);

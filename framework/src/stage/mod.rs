@@ -14,7 +14,7 @@ use glam::{Mat4, Vec3, Vec4};
 pub use lines::{Line, Lines};
 
 use crate::frame::Frame;
-use crate::gpu::{Device, Label, Owned};
+use crate::gpu::{Device, Owned};
 use crate::scene::Bounds;
 
 /// What the command line and the scene say of the stage.
@@ -103,7 +103,7 @@ impl Stage {
     /// Draws what the scene has left free: to be called after everything opaque and before what is blended. Changes
     /// pipeline and push constants; the viewport is to be set.
     pub fn draw(&self, frame: &Frame<'_>) {
-        let _label = Label::new(frame.device, frame.commands, c"stage");
+        let _pass = frame.pass(c"stage");
         let world_to_clip = frame.camera.view_projection();
         let Look { zenith, horizon, ground } = self.look;
         let colors = [zenith.extend(1.0), horizon.extend(1.0), Vec4::ZERO];
@@ -208,7 +208,7 @@ impl Furniture<'_> {
             .layout(self.layout)
             .render_pass(self.render_pass);
         // SAFETY: all that `info` points to is alive, and the shaders match layout and vertex input.
-        let pipelines = unsafe { self.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+        let pipelines = unsafe { self.device.create_graphics_pipelines(self.device.pipeline_cache(), &[info], None) };
         let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
         Ok(self.device.own(pipeline, kind.name))
     }

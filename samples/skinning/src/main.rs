@@ -22,13 +22,11 @@ use ashwright::ash::vk;
 use ashwright::camera::View;
 use ashwright::clap::{self, Args, ValueEnum};
 use ashwright::glam::{Mat4, Vec3, Vec4};
-use ashwright::gpu::{
-    Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Feature, Image, Label, Owned,
-};
+use ashwright::gpu::{Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Feature, Image, Owned};
 use ashwright::model::{Model, Primitive};
 use ashwright::scene::{AlphaMode, Pose, Scene, Topology};
 use ashwright::stage::{Line, Lines, Look, Stage};
-use ashwright::{Context, Frame, Sample, Step, Target};
+use ashwright::{Context, Frame, Sample, Step, Target, egui};
 use bytemuck::{Pod, Zeroable};
 
 /// Towards the light, world space.
@@ -64,7 +62,7 @@ struct Parameters {
 }
 
 /// In the order of the constants in `shaders/skinning/frame.glsl`.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ValueEnum)]
 enum Shown {
     #[default]
     Shaded,
@@ -105,7 +103,6 @@ struct Draw {
 }
 
 struct Skinning {
-    parameters: Parameters,
     scene: Arc<Scene>,
     pose: Pose,
     model: Model,
@@ -142,7 +139,7 @@ impl Sample for Skinning {
         Some(View { eye: Vec3::new(-5.1, 2.3, 4.6), target: Vec3::new(-0.12, 1.78, -0.1), fov: 35.0 });
     const OPTIONAL_FEATURES: &'static [Feature] = &[Feature::FILL_MODE_NON_SOLID, Feature::SAMPLER_ANISOTROPY];
 
-    fn new(context: &Context, parameters: Parameters) -> Result<Self> {
+    fn new(context: &Context, _: &Parameters) -> Result<Self> {
         let device = &context.device;
         let scene = context.scene.clone();
         let model = Model::new(device, &scene)?;
@@ -171,7 +168,6 @@ impl Sample for Skinning {
         let stage = Stage::new(device, *render_pass, samples, &context.setting, LOOK)?;
         let skeleton = Lines::new(device, *render_pass, samples, bones.len())?;
         Ok(Self {
-            parameters,
             pose: Pose::new(&scene),
             scene,
             model,
@@ -194,13 +190,23 @@ impl Sample for Skinning {
         })
     }
 
-    fn update(&mut self, step: &Step<'_>) -> Result<()> {
+    fn update(&mut self, step: &Step<'_>, _: &Parameters) -> Result<()> {
         self.pose.evaluate(&self.scene, step.clips);
         Ok(())
     }
 
-    fn record(&mut self, frame: &Frame<'_>) -> Result<()> {
-        self.write_uniforms(frame);
+    fn ui(parameters: &mut Parameters, ui: &mut egui::Ui) {
+        ui.horizontal_wrapped(|ui| {
+            for &shown in Shown::value_variants() {
+                ui.selectable_value(&mut parameters.view, shown, format!("{shown:?}"));
+            }
+        });
+        ui.checkbox(&mut parameters.skeleton, "skeleton");
+        ui.checkbox(&mut parameters.wireframe, "wireframe");
+    }
+
+    fn record(&mut self, frame: &Frame<'_>, parameters: &Parameters) -> Result<()> {
+        self.write_uniforms(frame, parameters.view);
         self.write_joint_matrices(frame);
 
         let (device, commands) = (frame.device, frame.commands);
@@ -214,11 +220,11 @@ impl Sample for Skinning {
         // SAFETY: the command buffer is being recorded; the framebuffer fits the render pass and lives until it is resized.
         unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
         frame.set_full_viewport();
-        self.record_model(frame);
+        self.record_model(frame, frame.wireframe != parameters.wireframe);
         if let Some(stage) = &self.stage {
             stage.draw(frame);
         }
-        if self.parameters.skeleton {
+        if parameters.skeleton {
             self.record_skeleton(frame);
         }
         // SAFETY: the render pass was begun above.
@@ -233,13 +239,13 @@ impl Sample for Skinning {
 }
 
 impl Skinning {
-    fn write_uniforms(&mut self, frame: &Frame<'_>) {
+    fn write_uniforms(&mut self, frame: &Frame<'_>, view: Shown) {
         self.uniforms[frame.index].write(
             0,
             &[FrameUniforms {
                 view_projection: frame.camera.view_projection(),
                 light_direction: LIGHT_DIRECTION.normalize().extend(0.0),
-                view: self.parameters.view as u32,
+                view: view as u32,
                 joint_count: self.scene.skins.iter().map(|skin| skin.joints.len()).max().unwrap_or(0) as u32,
                 padding: [0; 2],
             }],
@@ -260,11 +266,10 @@ impl Skinning {
         }
     }
 
-    fn record_model(&self, frame: &Frame<'_>) {
+    fn record_model(&self, frame: &Frame<'_>, wireframe: bool) {
         let (device, commands) = (frame.device, frame.commands);
-        let _label = Label::new(device, commands, c"model");
+        let _pass = frame.pass(c"model");
         let model = &self.model;
-        let wireframe = frame.wireframe != self.parameters.wireframe;
         // Where no vertex has more than four influences the second pair of streams is not read; any buffer will do.
         let joints_1 = model.joints_1.as_ref().unwrap_or(&model.joints_0);
         let weights_1 = model.weights_1.as_ref().unwrap_or(&model.weights_0);
@@ -676,7 +681,7 @@ fn create_pipeline(
         .layout(layout)
         .render_pass(render_pass);
     // SAFETY: the create-info is valid and all that it points to is alive.
-    let pipelines = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
     let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
     Ok(device.own(pipeline, "skinning"))
 }

@@ -54,7 +54,7 @@ impl Sample for Triangle {
     // One sample a pixel keeps the render pass at one attachment. The other samples show how to resolve.
     const MSAA: &'static [u32] = &[1];
 
-    fn new(context: &Context, (): ()) -> Result<Self> {
+    fn new(context: &Context, (): &()) -> Result<Self> {
         let mut upload = Upload::new(&context.device)?;
         let vertices = upload.buffer("triangle", vk::BufferUsageFlags::VERTEX_BUFFER, &VERTICES)?;
         upload.finish()?;
@@ -69,7 +69,7 @@ impl Sample for Triangle {
         Ok(Self { render_pass, framebuffers, pipeline, vertices, clear })
     }
 
-    fn record(&mut self, frame: &Frame<'_>) -> Result<()> {
+    fn record(&mut self, frame: &Frame<'_>, (): &()) -> Result<()> {
         let (device, commands) = (frame.device, frame.commands);
         let clears = [self.clear];
         let begin = vk::RenderPassBeginInfo::default()
@@ -228,7 +228,7 @@ fn create_pipeline(context: &Context, render_pass: vk::RenderPass) -> Result<Own
         .subpass(0);
     // SAFETY: the create-info is valid and all that it points to is alive; shader modules and layout are not needed any
     // more once the pipeline is made.
-    let pipelines = unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
     let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
     Ok(device.own(pipeline, "triangle"))
 }
