@@ -4,16 +4,14 @@ vec3 linear_from_srgb(vec3 c) {
     return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), greaterThan(c, vec3(0.04045)));
 }
 
-vec3 srgb_from_linear(vec3 c) {
-    return mix(c * 12.92, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, greaterThan(c, vec3(0.0031308)));
-}
-
-// Ordered dithering by an 8 x 8 Bayer matrix, less than one step of an 8-bit sRGB target either way.
+// Ordered dithering by an 8 x 8 Bayer matrix, about one step of an 8-bit sRGB target from darkest to brightest.
 // `c` is linear and not negative, `pixel` is gl_FragCoord.xy.
 vec3 dithered(vec3 c, vec2 pixel) {
     uvec2 p = uvec2(pixel) & 7u;
     uint x = p.x ^ p.y;
     uint rank = (x & 1u) << 5 | (p.y & 1u) << 4 | (x & 2u) << 2 | (p.y & 2u) << 1 | (x & 4u) >> 1 | (p.y & 4u) >> 2;
-    float step = (float(rank) + 0.5) / 64.0 - 0.5;
-    return linear_from_srgb(clamp(srgb_from_linear(c) + step / 255.0, 0.0, 1.0));
+    float offset = (float(rank) + 0.5) / 64.0 - 0.5;
+    // The slope of the transfer function, that of gamma 2 but for its linear foot: encoding and decoding would cost more
+    // than all else that a backdrop needs.
+    return max(c + offset / 255.0 * max(2.0 * sqrt(c), vec3(1.0 / 12.92)), 0.0);
 }

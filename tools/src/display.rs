@@ -1,12 +1,16 @@
 //! A display in memory with a window manager, and a user for the windows on it.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
+use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, PropMode, Window,
+    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, EventMask, PropMode,
+    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, Window, WindowClass,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
@@ -15,17 +19,16 @@ use x11rb::wrapper::ConnectionExt as _;
 /// How long anything may take before it counts as not happening.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The values of the property `WM_STATE` (ICCCM 4.1.3.1).
-const NORMAL_STATE: u32 = 1;
-const ICONIC_STATE: u32 = 3;
-
 const KEY_PRESS: u8 = 2;
 const KEY_RELEASE: u8 = 3;
 const BUTTON_PRESS: u8 = 4;
 const BUTTON_RELEASE: u8 = 5;
 const MOTION: u8 = 6;
 
-/// An X server in memory, with a window manager. Both end when it is dropped.
+/// Held by the display that is there: on few cores, several would keep each other waiting.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// An X server in memory, with a window manager. Both end when it is dropped. A program has one at a time.
 pub struct Display {
     /// What the variable `DISPLAY` has to be.
     pub name: String,
@@ -33,6 +36,7 @@ pub struct Display {
     root: Window,
     manager: Child,
     server: Child,
+    _only: MutexGuard<'static, ()>,
 }
 
 impl Display {
@@ -42,6 +46,7 @@ impl Display {
     ///
     /// If they do not start.
     pub fn start() -> Option<Self> {
+        let only = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "1920x1080x24", "-nolisten", "tcp"])
             .stdout(Stdio::piped())
@@ -63,7 +68,7 @@ impl Display {
         };
         let (connection, screen) = x11rb::connect(Some(&name)).expect("Xvfb can be connected to");
         let root = connection.setup().roots[screen].root;
-        let display = Self { name, connection, root, manager, server };
+        let display = Self { name, connection, root, manager, server, _only: only };
         let managed = display.atom("_NET_SUPPORTING_WM_CHECK");
         wait_for("the window manager", || display.property(root, managed, AtomEnum::WINDOW.into()));
         Some(display)
@@ -104,35 +109,6 @@ impl Display {
         wait_for("the window's size", || (self.size(window) == (width, height)).then_some(()));
     }
 
-    /// Asks for another place of a window's frame.
-    pub fn move_to(&self, window: Window, x: i32, y: i32) {
-        let place = ConfigureWindowAux::new().x(x).y(y);
-        self.connection.configure_window(window, &place).expect("the server takes requests");
-        self.sync();
-    }
-
-    /// Minimises a window and waits until it is.
-    pub fn minimise(&self, window: Window) {
-        self.ask_manager(window, "WM_CHANGE_STATE", [ICONIC_STATE, 0, 0, 0, 0]);
-        self.wait_for_state(window, ICONIC_STATE);
-    }
-
-    /// Brings a minimised window back and waits until it is there.
-    pub fn restore(&self, window: Window) {
-        // From a pager (2), so that the manager does not mind who has the focus.
-        self.ask_manager(window, "_NET_ACTIVE_WINDOW", [2, x11rb::CURRENT_TIME, 0, 0, 0]);
-        self.wait_for_state(window, NORMAL_STATE);
-    }
-
-    /// Sets the screen's resolution in dots an inch; a window's scale factor is 1 at 96.
-    pub fn set_resolution(&self, dots_per_inch: u32) {
-        let resources = format!("Xft.dpi:\t{dots_per_inch}\n");
-        let (name, kind) = (AtomEnum::RESOURCE_MANAGER, AtomEnum::STRING);
-        let set = self.connection.change_property8(PropMode::REPLACE, self.root, name, kind, resources.as_bytes());
-        set.expect("the server takes requests");
-        self.sync();
-    }
-
     /// Presses a mouse button (1 left, 3 right) in the middle of a window and moves the mouse before it lets go.
     pub fn drag(&self, window: Window, button: u8, by: (i16, i16)) {
         let (width, height) = self.size(window);
@@ -171,27 +147,60 @@ impl Display {
         self.fake(KEY_RELEASE, keycode, 0, 0);
     }
 
+    /// Drops a file on a window, as a file manager does by the protocol Xdnd.
+    pub fn drop_file(&self, window: Window, path: &Path) {
+        let [selection, list, finished] =
+            ["XdndSelection", "text/uri-list", "XdndFinished"].map(|name| self.atom(name));
+        let source = self.connection.generate_id().expect("there are identifiers");
+        let depth = x11rb::COPY_DEPTH_FROM_PARENT;
+        let class = WindowClass::INPUT_OUTPUT;
+        self.connection
+            .create_window(depth, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new())
+            .expect("the server takes requests");
+        self.connection.set_selection_owner(source, selection, x11rb::CURRENT_TIME).expect("the server takes requests");
+        let send = |name: &str, data: [u32; 4]| {
+            let data = [source, data[0], data[1], data[2], data[3]];
+            let message = ClientMessageEvent::new(32, window, self.atom(name), data);
+            self.connection.send_event(false, window, EventMask::NO_EVENT, message).expect("the server takes requests");
+            self.sync();
+        };
+        const VERSION: u32 = 5;
+        send("XdndEnter", [VERSION << 24, list, 0, 0]);
+        send("XdndPosition", [0, 0, x11rb::CURRENT_TIME, self.atom("XdndActionCopy")]);
+        let next = || self.connection.poll_for_event().expect("the server answers");
+        let request = wait_for("the question what is dropped", || match next()? {
+            Event::SelectionRequest(request) => Some(request),
+            _ => None,
+        });
+        let text = format!("file://{}\r\n", path.display());
+        let (requestor, property) = (request.requestor, request.property);
+        self.connection
+            .change_property8(PropMode::REPLACE, requestor, property, list, text.as_bytes())
+            .expect("the server takes requests");
+        let notice = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time: request.time,
+            requestor,
+            selection,
+            target: request.target,
+            property,
+        };
+        self.connection.send_event(false, requestor, EventMask::NO_EVENT, notice).expect("the server takes requests");
+        self.sync();
+        send("XdndDrop", [0, x11rb::CURRENT_TIME, 0, 0]);
+        wait_for("the end of the drop", || match next()? {
+            Event::ClientMessage(message) if message.type_ == finished => Some(()),
+            _ => None,
+        });
+    }
+
     /// Asks a window to close, as its frame's button does.
     pub fn close(&self, window: Window) {
         let delete = self.atom("WM_DELETE_WINDOW");
         let message = ClientMessageEvent::new(32, window, self.atom("WM_PROTOCOLS"), [delete, 0, 0, 0, 0]);
         self.connection.send_event(false, window, EventMask::NO_EVENT, message).expect("the server takes requests");
         self.sync();
-    }
-
-    /// Sends the window manager a message about a window.
-    fn ask_manager(&self, window: Window, message: &str, data: [u32; 5]) {
-        let message = ClientMessageEvent::new(32, window, self.atom(message), data);
-        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
-        self.connection.send_event(false, self.root, mask, message).expect("the server takes requests");
-        self.sync();
-    }
-
-    fn wait_for_state(&self, window: Window, state: u32) {
-        let property = self.atom("WM_STATE");
-        wait_for("the window's state", || {
-            (self.property(window, property, property)?.first() == Some(&state)).then_some(())
-        });
     }
 
     fn fake(&self, kind: u8, detail: u8, x: i16, y: i16) {
@@ -237,12 +246,7 @@ pub fn wait_for_end(mut process: Child) -> crate::sample::Ended {
     process.wait_with_output().expect("it has ended").into()
 }
 
-/// Waits until something is found.
-///
-/// # Panics
-///
-/// If it takes unreasonably long.
-pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(found) = found() {

@@ -13,3 +13,4 @@ pub mod readme;
 pub mod report;
 pub mod sample;
 pub mod snapshot;
+pub mod steady;

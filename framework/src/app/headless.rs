@@ -16,9 +16,14 @@ use crate::gpu::Device;
 pub(super) fn run<S: Sample>(setup: Setup, mut parameters: S::Parameters) -> Result<()> {
     let path = setup.options.screenshot.clone().unwrap_or_else(|| PathBuf::from(format!("{}.png", setup.name)));
     screenshot::check_path(&path)?;
-    let instance = setup.instance(None)?;
-    let device = setup.device::<S>(&instance, None)?;
-    let mut loaded = setup.loader::<S>().load()?;
+    let loader = setup.loader::<S>();
+    let (device, loaded) = std::thread::scope(|scope| {
+        // The model is read while the driver starts.
+        let loading = scope.spawn(|| loader.load());
+        let device = setup.instance(None).and_then(|instance| setup.device::<S>(&instance, None));
+        (device, loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let (device, mut loaded) = (device?, loaded?);
 
     // Declared before the sample, so dropped after it.
     let mut renderer = Renderer::headless(&device, setup.options.size.into(), setup.samples::<S>()?)?;

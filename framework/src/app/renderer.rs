@@ -168,6 +168,12 @@ impl Renderer {
         let Some(image_index) = self.acquire(sample)? else { return Ok(Drawn::Nothing) };
         let begun = Instant::now();
         let (image, view, extent, format) = self.image(image_index);
+        if let Output::Window(WindowOutput { swapchain: Some(swapchain), .. }) = &self.output {
+            anyhow::ensure!(
+                !input.picture || swapchain.can_be_copied(),
+                "no picture can be taken of this window: its images cannot be copied; use --headless"
+            );
+        }
         let readback = match input.picture {
             true => Some(Readback::new(&self.device, format, extent)?),
             false => None,

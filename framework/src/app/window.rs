@@ -27,8 +27,8 @@ const LONGEST_STEP: f32 = 0.25;
 
 /// What reaches the window from elsewhere.
 pub(super) enum Message {
-    /// A model was read, or could not be.
-    Loaded(Result<Loaded>),
+    /// A model was read, or could not be: the how-manieth that was asked for.
+    Loaded(u64, Result<Loaded>),
     /// The system wants the program to end.
     Terminate,
 }
@@ -84,6 +84,8 @@ pub(super) fn run<S: Sample>(setup: Setup, parameters: S::Parameters, event_loop
         last_frame: Instant::now(),
         history: History::default(),
         notice: None,
+        asked: 0,
+        shown: 0,
         loaded: None,
         running: None,
         result: Ok(()),
@@ -109,6 +111,10 @@ struct App<S: Sample> {
     bench: Option<Bench>,
     /// What is being loaded, or could not be.
     notice: Option<String>,
+    /// How many models were asked for.
+    asked: u64,
+    /// Which of them is the one in `loaded`.
+    shown: u64,
     /// The model, when it was read.
     loaded: Option<Loaded>,
     running: Option<Running<S>>,
@@ -137,8 +143,8 @@ impl<S: Sample> ApplicationHandler<Message> for App<S> {
     fn user_event(&mut self, event_loop: &ActiveEventLoop, message: Message) {
         match message {
             Message::Terminate => event_loop.exit(),
-            Message::Loaded(loaded) => {
-                let taken = self.take_model(loaded);
+            Message::Loaded(number, loaded) => {
+                let taken = self.take_model(number, loaded);
                 self.check(event_loop, taken);
             }
         }
@@ -205,9 +211,11 @@ impl<S: Sample> App<S> {
     fn load(&mut self, loader: Loader) {
         self.notice = loader.name().map(|name| format!("loading {name} …"));
         let proxy = self.proxy.clone();
+        let number = self.asked;
+        self.asked += 1;
         std::thread::spawn(move || {
             // It fails only when the window is closed, and then nobody wants the model.
-            let _ = proxy.send_event(Message::Loaded(loader.load()));
+            let _ = proxy.send_event(Message::Loaded(number, loader.load()));
         });
     }
 
@@ -217,16 +225,19 @@ impl<S: Sample> App<S> {
         }
     }
 
-    /// Shows a model that was read. One that could not be ends the program only where there is no other to go on with.
-    fn take_model(&mut self, loaded: Result<Loaded>) -> Result<()> {
+    /// Shows a model that was read, unless one that was asked for later is there already. The program ends if it is the
+    /// command line's that could not be read.
+    fn take_model(&mut self, number: u64, loaded: Result<Loaded>) -> Result<()> {
         match loaded {
-            Err(error) if self.loaded.is_none() => return Err(error),
+            _ if number < self.shown => {}
+            Err(error) if number == 0 => return Err(error),
             Err(error) => {
                 eprintln!("error: {error:#}");
                 self.notice = Some(format!("{error:#}"));
             }
             Ok(loaded) => {
                 self.notice = None;
+                self.shown = number;
                 self.loaded = Some(loaded);
                 if let Some(running) = &mut self.running {
                     // What the old model's frames use must not be dropped before they end.
@@ -374,8 +385,30 @@ impl<S: Sample> App<S> {
         }
     }
 
+    /// Draws once more for `--screenshot`, where no number of frames has said which is the last one.
+    fn draw_last(&mut self) -> Result<()> {
+        let (Some(running), Some(path)) = (&mut self.running, &self.setup.options.screenshot) else { return Ok(()) };
+        let Some(sample) = running.sample.as_mut().filter(|_| self.setup.options.frames.is_none()) else {
+            return Ok(());
+        };
+        let drawn = running.renderer.draw(Input {
+            sample: Some((sample, &self.parameters)),
+            camera: self.loaded.as_ref().map(|loaded| &loaded.camera),
+            wireframe: self.wireframe,
+            overlay: running.overlay.as_mut().filter(|_| self.overlay_shown),
+            picture: true,
+        })?;
+        match drawn {
+            Drawn::Frame(Some(picture)) => screenshot::write(path, &picture),
+            _ => Ok(()),
+        }
+    }
+
     /// Drops all that the GPU used, once it has ended.
     fn close(&mut self) {
+        if self.result.is_ok() {
+            self.result = self.draw_last();
+        }
         if let Some(running) = self.running.take() {
             let idle = running.device.wait_idle();
             running.device.save_pipeline_cache();

@@ -77,8 +77,8 @@ impl Frames {
         Ok(slot.commands)
     }
 
-    /// Ends and submits the command buffer of the frame at hand, and goes on to the next frame. With `acquired`, the
-    /// index of a swapchain's image and its present semaphore, colour output waits until the image is available.
+    /// Ends and submits the command buffer of the frame at hand, and goes on to the next frame. With a present semaphore,
+    /// which is signalled at the end, colour output waits until the image that was acquired is available.
     ///
     /// # Errors
     ///

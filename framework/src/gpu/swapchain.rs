@@ -42,8 +42,10 @@ pub struct Swapchain {
     present_semaphores: Vec<Owned<vk::Semaphore>>,
     format: vk::Format,
     extent: vk::Extent2D,
+    can_be_copied: bool,
     device: Arc<Device>,
-    surface: Arc<Surface>,
+    // Held until the swapchain is destroyed.
+    _surface: Arc<Surface>,
 }
 
 impl Swapchain {
@@ -79,6 +81,7 @@ impl Swapchain {
         let Some(extent) = extent(&capabilities, size) else { return Ok(None) };
         let format = srgb_format(&formats)?;
         let mode = Some(mode.into()).filter(|mode| modes.contains(mode)).unwrap_or(vk::PresentModeKHR::FIFO);
+        let copied = capabilities.supported_usage_flags & vk::ImageUsageFlags::TRANSFER_SRC;
         let most = if capabilities.max_image_count == 0 { u32::MAX } else { capabilities.max_image_count };
         let info = vk::SwapchainCreateInfoKHR::default()
             .surface(surface.handle())
@@ -88,10 +91,7 @@ impl Swapchain {
             .image_extent(extent)
             .image_array_layers(1)
             // Copying from the images is for screenshots; a surface need not support it.
-            .image_usage(
-                vk::ImageUsageFlags::COLOR_ATTACHMENT
-                    | (capabilities.supported_usage_flags & vk::ImageUsageFlags::TRANSFER_SRC),
-            )
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | copied)
             .pre_transform(capabilities.current_transform)
             .composite_alpha(composite_alpha(capabilities.supported_composite_alpha))
             .present_mode(mode)
@@ -110,8 +110,9 @@ impl Swapchain {
             present_semaphores: Vec::new(),
             format: format.format,
             extent,
+            can_be_copied: !copied.is_empty(),
             device: device.clone(),
-            surface: surface.clone(),
+            _surface: surface.clone(),
         };
         for &image in &swapchain.images {
             swapchain.views.push(image_view(device, "swapchain image", image, format.format, 1)?);
@@ -169,6 +170,11 @@ impl Swapchain {
         self.format
     }
 
+    /// Whether its images can be copied from, for screenshots.
+    pub fn can_be_copied(&self) -> bool {
+        self.can_be_copied
+    }
+
     /// The size in pixels.
     pub fn extent(&self) -> vk::Extent2D {
         self.extent
@@ -178,10 +184,9 @@ impl Swapchain {
 impl Drop for Swapchain {
     fn drop(&mut self) {
         self.views.clear();
-        // SAFETY: made in `new`; the device is idle when a swapchain is dropped, presentation included. The surface is
-        // held by `self.surface` until afterwards.
+        // SAFETY: made in `new`; the device is idle when a swapchain is dropped, presentation included, and the surface is
+        // there until afterwards.
         unsafe { self.loader.destroy_swapchain(self.handle, None) };
-        let _ = &self.surface;
     }
 }
 

@@ -100,6 +100,8 @@ struct Draw {
     /// `None`: drawn by the node's matrix.
     skin: Option<usize>,
     primitive: Primitive,
+    /// Index into the sample's pipelines.
+    pipelines: usize,
 }
 
 struct Skinning {
@@ -115,7 +117,7 @@ struct Skinning {
     render_pass: Owned<vk::RenderPass>,
     attachments: Attachments,
     pipeline_layout: Owned<vk::PipelineLayout>,
-    pipelines: Pipelines,
+    pipelines: Vec<Pipelines>,
     /// Written by the CPU every frame, so there is one of each for every frame in flight.
     uniforms: Vec<Buffer>,
     joint_matrices: Vec<Buffer>,
@@ -143,7 +145,7 @@ impl Sample for Skinning {
         let device = &context.device;
         let scene = context.scene.clone();
         let model = Model::new(device, &scene)?;
-        let draws = draws(&scene, &model);
+        let (draws, kinds) = draws(&scene, &model);
         let bones = bones(&scene);
         let (first_joints, joint_count) = joint_places(&scene);
 
@@ -151,7 +153,8 @@ impl Sample for Skinning {
         let attachments = Attachments::new(device, *render_pass, &context.target)?;
         let set_layouts = create_set_layouts(device)?;
         let pipeline_layout = create_pipeline_layout(device, &set_layouts)?;
-        let pipelines = Pipelines::new(context, *render_pass, *pipeline_layout, &model)?;
+        let influences = if model.joints_1.is_some() { 8 } else { 4 };
+        let pipelines = create_pipelines(context, *render_pass, *pipeline_layout, &kinds, influences)?;
 
         let per_frame = |name, size: usize, usage| -> Result<Vec<Buffer>> {
             (0..FRAMES_IN_FLIGHT).map(|_| Buffer::mapped(device, name, size as u64, usage)).collect()
@@ -288,7 +291,8 @@ impl Skinning {
             let mut bound = vk::Pipeline::null();
             for draw in &self.draws {
                 let material = &self.scene.materials[draw.primitive.material];
-                let pipeline = self.pipelines.of(draw, wireframe);
+                let Pipelines { filled, wireframe: lines } = &self.pipelines[draw.pipelines];
+                let pipeline = **lines.as_ref().filter(|_| wireframe).unwrap_or(filled);
                 if pipeline != bound {
                     device.cmd_bind_pipeline(commands, graphics, pipeline);
                     bound = pipeline;
@@ -339,19 +343,24 @@ impl Skinning {
     }
 }
 
-/// Everything that the shown scene draws: first what is skinned, so that the pipeline changes rarely.
-fn draws(scene: &Scene, model: &Model) -> Vec<Draw> {
-    let mut draws = Vec::new();
+/// Everything that the shown scene draws, one kind after the other so that the pipeline changes rarely, and the kinds.
+fn draws(scene: &Scene, model: &Model) -> (Vec<Draw>, Vec<Kind>) {
+    let (mut draws, mut kinds) = (Vec::new(), Vec::new());
     for (index, node) in scene.nodes.iter().enumerate().filter(|(_, node)| node.in_scene) {
         let Some(mesh) = node.mesh else { continue };
         for &primitive in &model.meshes[mesh] {
             // A skin needs a mesh with joints and weights, and these mean nothing without a skin.
             let skin = node.skin.filter(|_| primitive.skinned);
-            draws.push(Draw { node: index, skin, primitive });
+            let kind = Kind { skinned: skin.is_some(), topology: primitive.topology };
+            let pipelines = kinds.iter().position(|&known| known == kind).unwrap_or_else(|| {
+                kinds.push(kind);
+                kinds.len() - 1
+            });
+            draws.push(Draw { node: index, skin, primitive, pipelines });
         }
     }
-    draws.sort_by_key(|draw| (draw.skin.is_none(), draw.primitive.topology as u32, draw.primitive.material));
-    draws
+    draws.sort_by_key(|draw| (draw.pipelines, draw.primitive.material));
+    (draws, kinds)
 }
 
 /// Where each skin begins in the storage buffer, and how many matrices there are.
@@ -545,50 +554,46 @@ fn write_material_sets(device: &Device, sets: &DescriptorSets, scene: &Scene, mo
     }
 }
 
-/// One pipeline for each kind of primitive. They differ in the vertex shader and what it reads, in the topology, and in
-/// whether triangles are filled.
-struct Pipelines {
-    /// Triangles, lines, points, in the order of [`Topology`].
-    skinned: [Owned<vk::Pipeline>; 3],
-    rigid: [Owned<vk::Pipeline>; 3],
-    /// Skinned and rigid triangles as lines, where the GPU can.
-    wireframe: Option<[Owned<vk::Pipeline>; 2]>,
+/// What a pipeline is made for: its vertex shader and what that reads, and the topology.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    skinned: bool,
+    topology: Topology,
 }
 
-impl Pipelines {
-    fn new(context: &Context, render_pass: vk::RenderPass, layout: vk::PipelineLayout, model: &Model) -> Result<Self> {
-        let influences = if model.joints_1.is_some() { 8 } else { 4 };
-        let create = |influences, topology, polygon_mode| {
-            create_pipeline(context, render_pass, layout, influences, topology, polygon_mode)
+/// The pipelines of a kind.
+struct Pipelines {
+    filled: Owned<vk::Pipeline>,
+    /// Triangles as lines, where the GPU can.
+    wireframe: Option<Owned<vk::Pipeline>>,
+}
+
+/// The pipelines of every kind that is drawn.
+fn create_pipelines(
+    context: &Context,
+    render_pass: vk::RenderPass,
+    layout: vk::PipelineLayout,
+    kinds: &[Kind],
+    influences: u32,
+) -> Result<Vec<Pipelines>> {
+    let create = |kind: Kind, polygon_mode| {
+        let influences = kind.skinned.then_some(influences);
+        let topology = match kind.topology {
+            Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
+            Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
+            Topology::Points => vk::PrimitiveTopology::POINT_LIST,
         };
-        let of_each_topology = |influences| -> Result<_> {
-            let create = |topology| create(influences, topology, vk::PolygonMode::FILL);
-            Ok([
-                create(vk::PrimitiveTopology::TRIANGLE_LIST)?,
-                create(vk::PrimitiveTopology::LINE_LIST)?,
-                create(vk::PrimitiveTopology::POINT_LIST)?,
-            ])
-        };
-        let wireframe = match context.device.has(Feature::FILL_MODE_NON_SOLID) {
-            true => {
-                let create =
-                    |influences| create(influences, vk::PrimitiveTopology::TRIANGLE_LIST, vk::PolygonMode::LINE);
-                Some([create(Some(influences))?, create(None)?])
-            }
+        create_pipeline(context, render_pass, layout, influences, topology, polygon_mode)
+    };
+    let can_draw_lines = context.device.has(Feature::FILL_MODE_NON_SOLID);
+    let of_kind = |&kind: &Kind| -> Result<Pipelines> {
+        let wireframe = match can_draw_lines && kind.topology == Topology::Triangles {
+            true => Some(create(kind, vk::PolygonMode::LINE)?),
             false => None,
         };
-        Ok(Self { skinned: of_each_topology(Some(influences))?, rigid: of_each_topology(None)?, wireframe })
-    }
-
-    fn of(&self, draw: &Draw, wireframe: bool) -> vk::Pipeline {
-        let topology = draw.primitive.topology;
-        match (&self.wireframe, draw.skin) {
-            (Some([skinned, _]), Some(_)) if wireframe && topology == Topology::Triangles => **skinned,
-            (Some([_, rigid]), None) if wireframe && topology == Topology::Triangles => **rigid,
-            (_, Some(_)) => *self.skinned[topology as usize],
-            (_, None) => *self.rigid[topology as usize],
-        }
-    }
+        Ok(Pipelines { filled: create(kind, vk::PolygonMode::FILL)?, wireframe })
+    };
+    kinds.iter().map(of_kind).collect()
 }
 
 /// A pipeline for vertices with this many influences; `None`: rigid ones.

@@ -5,3 +5,8 @@ fn golden() {
     let options = ["--size", "960x540", "--time", "3.5"];
     tools::golden::check(env!("CARGO_BIN_EXE_skinning"), env!("CARGO_MANIFEST_DIR"), &options);
 }
+
+#[test]
+fn steady_frames_make_nothing() {
+    tools::steady::check(env!("CARGO_BIN_EXE_skinning"));
+}
