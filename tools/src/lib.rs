@@ -1,10 +1,12 @@
 //! What the helper programs do, and what the tests of the workspace share: running a sample, comparing pictures and poses,
-//! a display in memory, shader functions run on the GPU, and models to try.
+//! a display in memory, drivers that misbehave, shader functions run on the GPU, and models to try.
 
 pub mod compute;
 pub mod corpus;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod display;
+#[cfg(all(unix, not(target_os = "macos")))]
+pub mod faults;
 pub mod golden;
 pub mod oracle;
 pub mod readme;
