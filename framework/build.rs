@@ -1,8 +1,6 @@
 //! Compiles the shaders of the stage.
 
-use std::path::Path;
-
 fn main() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shaders"));
-    shader_compiler::write_macro(root, |folder| folder == "stage", "crate::stage::shaders", false);
+    let root = shader_compiler::package_folder().join("../shaders");
+    shader_compiler::write_macro(&root, |folder| folder == "stage", "crate::stage::shaders", false);
 }

@@ -19,6 +19,10 @@ use x11rb::wrapper::ConnectionExt as _;
 /// How long anything may take before it counts as not happening.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The values of the property `WM_STATE` (ICCCM 4.1.3.1).
+const NORMAL_STATE: u32 = 1;
+const ICONIC_STATE: u32 = 3;
+
 const KEY_PRESS: u8 = 2;
 const KEY_RELEASE: u8 = 3;
 const BUTTON_PRESS: u8 = 4;
@@ -69,9 +73,24 @@ impl Display {
         let (connection, screen) = x11rb::connect(Some(&name)).expect("Xvfb can be connected to");
         let root = connection.setup().roots[screen].root;
         let display = Self { name, connection, root, manager, server, _only: only };
-        let managed = display.atom("_NET_SUPPORTING_WM_CHECK");
-        wait_for("the window manager", || display.property(root, managed, AtomEnum::WINDOW.into()));
+        wait_for("the window manager", || display.manages_windows().then_some(()));
         Some(display)
+    }
+
+    /// Tries with a window of its own whether there is a manager that takes care of windows. Openbox says that it is there
+    /// before it does, and forgets windows that come in between.
+    fn manages_windows(&self) -> bool {
+        let window = self.create_window();
+        self.connection.map_window(window).expect("the server takes requests");
+        self.sync();
+        let clients = self.atom("_NET_CLIENT_LIST");
+        let managed = (0..20).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            self.property(self.root, clients, AtomEnum::WINDOW.into()).is_some_and(|windows| windows.contains(&window))
+        });
+        self.connection.destroy_window(window).expect("the server takes requests");
+        self.sync();
+        managed
     }
 
     /// Waits for the window of a process.
@@ -107,6 +126,54 @@ impl Display {
     /// Waits until a window has a size.
     pub fn wait_for_size(&self, window: Window, width: u16, height: u16) {
         wait_for("the window's size", || (self.size(window) == (width, height)).then_some(()));
+    }
+
+    /// Asks for another place of a window's frame.
+    pub fn move_to(&self, window: Window, x: i32, y: i32) {
+        let place = ConfigureWindowAux::new().x(x).y(y);
+        self.connection.configure_window(window, &place).expect("the server takes requests");
+        self.sync();
+    }
+
+    /// Minimises a window and waits until it is.
+    pub fn minimise(&self, window: Window) {
+        self.ask_manager(window, "WM_CHANGE_STATE", [ICONIC_STATE, 0, 0, 0, 0]);
+        self.wait_for_state(window, ICONIC_STATE);
+    }
+
+    /// Brings a minimised window back and waits until it is there.
+    pub fn restore(&self, window: Window) {
+        // From a pager (2), so that the manager does not mind who has the focus.
+        self.ask_manager(window, "_NET_ACTIVE_WINDOW", [2, x11rb::CURRENT_TIME, 0, 0, 0]);
+        self.wait_for_state(window, NORMAL_STATE);
+    }
+
+    /// Sets the screen's resolution in dots an inch, as a desktop's settings do by the protocol XSETTINGS; a window's scale
+    /// factor is 1 at 96. Programs follow that were started after the first call.
+    pub fn set_resolution(&self, dots_per_inch: u32) {
+        const NAME: &[u8; 7] = b"Xft/DPI";
+        let little_endian = [0; 4];
+        let [serial, count] = [1_u32; 2].map(u32::to_le_bytes);
+        let integer = [0, 0, NAME.len() as u8, 0];
+        let value = (dots_per_inch * 1024).to_le_bytes();
+        let settings = [&little_endian[..], &serial, &count, &integer, NAME, &[0], &serial, &value].concat();
+        let (owner, property) = (self.settings_owner(), self.atom("_XSETTINGS_SETTINGS"));
+        let set = self.connection.change_property8(PropMode::REPLACE, owner, property, property, &settings);
+        set.expect("the server takes requests");
+        self.sync();
+    }
+
+    /// The window whose property holds the desktop's settings, made if there is none yet.
+    fn settings_owner(&self) -> Window {
+        let selection = self.atom("_XSETTINGS_S0");
+        let owner = self.connection.get_selection_owner(selection).expect("the server takes requests");
+        let owner = owner.reply().expect("the server knows selections").owner;
+        if owner != x11rb::NONE {
+            return owner;
+        }
+        let owner = self.create_window();
+        self.connection.set_selection_owner(owner, selection, x11rb::CURRENT_TIME).expect("the server takes requests");
+        owner
     }
 
     /// Presses a mouse button (1 left, 3 right) in the middle of a window and moves the mouse before it lets go.
@@ -151,12 +218,7 @@ impl Display {
     pub fn drop_file(&self, window: Window, path: &Path) {
         let [selection, list, finished] =
             ["XdndSelection", "text/uri-list", "XdndFinished"].map(|name| self.atom(name));
-        let source = self.connection.generate_id().expect("there are identifiers");
-        let depth = x11rb::COPY_DEPTH_FROM_PARENT;
-        let class = WindowClass::INPUT_OUTPUT;
-        self.connection
-            .create_window(depth, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new())
-            .expect("the server takes requests");
+        let source = self.create_window();
         self.connection.set_selection_owner(source, selection, x11rb::CURRENT_TIME).expect("the server takes requests");
         let send = |name: &str, data: [u32; 4]| {
             let data = [source, data[0], data[1], data[2], data[3]];
@@ -203,6 +265,32 @@ impl Display {
         self.sync();
     }
 
+    /// A window of the test itself, of one pixel and not shown.
+    fn create_window(&self) -> Window {
+        let window = self.connection.generate_id().expect("there are identifiers");
+        let depth = x11rb::COPY_DEPTH_FROM_PARENT;
+        let class = WindowClass::INPUT_OUTPUT;
+        self.connection
+            .create_window(depth, window, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new())
+            .expect("the server takes requests");
+        window
+    }
+
+    /// Sends the window manager a message about a window.
+    fn ask_manager(&self, window: Window, message: &str, data: [u32; 5]) {
+        let message = ClientMessageEvent::new(32, window, self.atom(message), data);
+        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        self.connection.send_event(false, self.root, mask, message).expect("the server takes requests");
+        self.sync();
+    }
+
+    fn wait_for_state(&self, window: Window, state: u32) {
+        let property = self.atom("WM_STATE");
+        wait_for("the window's state", || {
+            (self.property(window, property, property)?.first() == Some(&state)).then_some(())
+        });
+    }
+
     fn fake(&self, kind: u8, detail: u8, x: i16, y: i16) {
         let sent = self.connection.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, self.root, x, y, 0);
         sent.expect("the server takes requests");
@@ -246,7 +334,12 @@ pub fn wait_for_end(mut process: Child) -> crate::sample::Ended {
     process.wait_with_output().expect("it has ended").into()
 }
 
-fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+/// Waits until something is found.
+///
+/// # Panics
+///
+/// If it takes unreasonably long.
+pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
         if let Some(found) = found() {

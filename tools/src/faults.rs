@@ -16,7 +16,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Puts the layer between the validation layer and the driver of what the command will run. `variables` are those of
+    /// Puts the layer between what the command will run and its validation layer, which the program itself asks for. `variables` are those of
     /// the crate `fault-layer`; `FAULT_LOG` is set besides.
     ///
     /// # Panics
@@ -32,10 +32,9 @@ impl Faults {
         let path = path.unwrap_or("VK_ADD_LAYER_PATH");
         let folders = std::env::var_os(path).unwrap_or_default();
         let folders = [folder.path().to_path_buf()].into_iter().chain(std::env::split_paths(&folders));
-        let layers = ["VK_LAYER_KHRONOS_validation", fault_layer::NAME];
         command
             .env(path, std::env::join_paths(folders).expect("folders without separators in their names"))
-            .env("VK_INSTANCE_LAYERS", std::env::join_paths(layers).expect("names without separators"))
+            .env("VK_INSTANCE_LAYERS", fault_layer::NAME)
             .env("FAULT_LOG", folder.path().join("log"))
             .envs(variables.iter().copied());
         Self { folder }

@@ -19,6 +19,8 @@ fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
         .current_dir(folder)
         // What was built of the dependencies serves the copy too.
         .env("CARGO_TARGET_DIR", std::env::var_os("CARGO_TARGET_DIR").unwrap_or(target.into()))
+        // But not the packages of the workspace, which would take each other's place: with a profile of its own they do not.
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         .env("ASHWRIGHT_ASSETS", root().join("assets"))
         .output()
         .unwrap_or_else(|error| panic!("{program}: {error}"))

@@ -284,11 +284,12 @@ fn validation(options: &Options) -> Validation {
 
 /// The error and its causes in one line. A lost device, whichever call found it out, is said in words.
 fn sentence(error: &anyhow::Error) -> String {
-    match error.downcast_ref() {
-        Some(&vk::Result::ERROR_DEVICE_LOST) => {
-            format!("the GPU was lost: its driver stopped or was reset ({error:#})")
-        }
-        _ => format!("{error:#}"),
+    let lost = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<vk::Result>() == Some(&vk::Result::ERROR_DEVICE_LOST)
+    };
+    match error.chain().any(lost) {
+        true => format!("the GPU was lost: its driver stopped or was reset ({error:#})"),
+        false => format!("{error:#}"),
     }
 }
 

@@ -104,9 +104,9 @@ impl Renderer {
         mode: PresentMode,
         samples: u32,
     ) -> Result<Self> {
-        let surface = Arc::new(surface);
-        let swapchain = Swapchain::new(device, &surface, window_extent(window), mode)?;
-        let output = WindowOutput { swapchain, surface, window: window.clone(), mode, stale: false };
+        let (surface, window) = (Arc::new(surface), window.clone());
+        let mut output = WindowOutput { swapchain: None, surface, window, mode, stale: false };
+        output.make_swapchain(device)?;
         Self::new(device, Output::Window(output), samples)
     }
 

@@ -9,11 +9,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use ash::{ext, khr, vk};
+use gpu_allocator::AllocationSizes;
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
 use super::instance::{Instance, PhysicalDevice, Surface};
 use super::owned::{Object, Owned};
 use super::pipeline_cache;
+
+/// Bytes of the blocks that memory is taken from. What is larger, such as a window's attachments, has a block of its own
+/// and gives it back when it goes.
+const DEVICE_BLOCK: u64 = 16 << 20;
+const HOST_BLOCK: u64 = 8 << 20;
 
 /// A feature of Vulkan 1.0 that not every GPU has: its name in the specification, and where it is switched on.
 #[derive(Clone, Copy)]
@@ -118,7 +124,7 @@ impl Device {
             physical_device: physical.handle,
             debug_settings: Default::default(),
             buffer_device_address: false,
-            allocation_sizes: Default::default(),
+            allocation_sizes: AllocationSizes::new(DEVICE_BLOCK, HOST_BLOCK),
         })
         .context("the memory allocator could not be made")?;
         let cached = pipeline_cache::load(&physical);

@@ -20,6 +20,15 @@ const STAGES: [(&str, ShaderKind); 6] = [
     ("comp", ShaderKind::Compute),
 ];
 
+/// For a build script: the folder of its package, as Cargo says it when the script runs.
+///
+/// # Panics
+///
+/// Where it is not run by Cargo.
+pub fn package_folder() -> PathBuf {
+    PathBuf::from(env("CARGO_MANIFEST_DIR"))
+}
+
 /// For a build script: compiles every shader of the folders of `root` that are wanted and writes `OUT_DIR/spirv.rs`. That
 /// file holds the macro `spirv!` with an arm for each, and the module `compiled`, which the macro finds at `path`; it
 /// uses a function `words` beside it. With `exported` the macro is for other crates.
