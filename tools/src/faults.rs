@@ -16,8 +16,8 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Puts the layer between what the command will run and its validation layer, which the program itself asks for. `variables` are those of
-    /// the crate `fault-layer`; `FAULT_LOG` is set besides.
+    /// Puts the layer between what the command will run and its validation layer, which the program itself asks for.
+    /// `variables` are those of the crate `fault-layer`, and others to set with them; `FAULT_LOG` is set besides.
     ///
     /// # Panics
     ///
