@@ -75,17 +75,22 @@ fn visit_full_screen(running: &Running<'_>) {
     }
 }
 
-/// The least memory in use at a size, of three visits: blocks that allocators keep for a while come and go.
-fn memory_at_rest(running: &Running<'_>) -> u64 {
-    let visit = |_| {
-        for (width, height) in [(320, 180), (640, 360)] {
+/// The least memory in use at a size, of so many visits; fewer if it is no more than `enough`. Allocators keep blocks for a
+/// while: what is seen once is not needed, what is seen each time may be a leak.
+fn memory_at_rest(running: &Running<'_>, visits: usize, enough: u64) -> u64 {
+    let mut least = u64::MAX;
+    for _ in 0..visits {
+        for (width, height) in [(1600, 900), (320, 180), (640, 360)] {
             running.display.resize(running.window, width, height);
             running.wait_for_size(width, height);
         }
         running.wait_for_frames(5);
-        running.resident_memory()
-    };
-    (0..3).map(visit).min().expect("there are visits")
+        least = least.min(running.resident_memory());
+        if least <= enough {
+            break;
+        }
+    }
+    least
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn resized_minimised_moved_and_full_screen_in_steady_memory() {
     let mut random = Random(1);
     resize_at_random(&running, &mut random, 30);
     visit_full_screen(&running);
-    let before = memory_at_rest(&running);
+    let before = memory_at_rest(&running, 3, 0);
 
     resize_at_random(&running, &mut random, 300);
     for _ in 0..20 {
@@ -111,12 +116,11 @@ fn resized_minimised_moved_and_full_screen_in_steady_memory() {
         running.wait_for_frames(1);
     }
     visit_full_screen(&running);
-    let after = memory_at_rest(&running);
     // At a hundred sizes the smallest image of a window, 2 MiB on average, would add up to 200 MiB if it were left behind
-    // each time. Without that, a few MiB more or less were seen. What is smaller than images, and left behind for good,
-    // the validation layer reports when the device is destroyed.
-    let slack = 64 * MEBIBYTE;
-    assert!(after <= before + slack, "{} MiB before, {} MiB after", before / MEBIBYTE, after / MEBIBYTE);
+    // each time. What is smaller than images, and left behind for good, the validation layer reports at the end.
+    let enough = before + 64 * MEBIBYTE;
+    let after = memory_at_rest(&running, 10, enough);
+    assert!(after <= enough, "{} MiB before, {} MiB after", before / MEBIBYTE, after / MEBIBYTE);
     let faults = running.close();
     assert!(faults.count("vkCreateSwapchainKHR") >= 100, "the sizes that were waited for");
 }
