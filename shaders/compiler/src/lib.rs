@@ -20,6 +20,18 @@ const STAGES: [(&str, ShaderKind); 6] = [
     ("comp", ShaderKind::Compute),
 ];
 
+/// Rust for the generated file: the words of a SPIR-V file, which is written in the machine's byte order.
+const WORDS: &str = "    const fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [u32; WORDS] {
+        let mut words = [0; WORDS];
+        let mut i = 0;
+        while i < WORDS {
+            words[i] = u32::from_ne_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]);
+            i += 1;
+        }
+        words
+    }
+";
+
 /// For a build script: the folder of its package, as Cargo says it when the script runs.
 ///
 /// # Panics
@@ -30,8 +42,8 @@ pub fn package_folder() -> PathBuf {
 }
 
 /// For a build script: compiles every shader of the folders of `root` that are wanted and writes `OUT_DIR/spirv.rs`. That
-/// file holds the macro `spirv!` with an arm for each, and the module `compiled`, which the macro finds at `path`; it
-/// uses a function `words` beside it. With `exported` the macro is for other crates.
+/// file holds the macro `spirv!` with an arm for each, and the module `compiled`, which the macro finds at `path`. With
+/// `exported` the macro is for other crates.
 ///
 /// The arm of a shader that does not compile is its messages as a compile error: it stops whoever uses that shader and
 /// nobody else.
@@ -62,7 +74,7 @@ pub fn write_macro(root: &Path, wanted: impl Fn(&str) -> bool, path: &str, expor
     }
     let export = if exported { "#[macro_export]\n" } else { "" };
     let text = format!(
-        "#[doc(hidden)]\n#[allow(missing_docs, unreachable_pub)]\npub mod compiled {{\n    use super::words;\n{statics}}}\n\n\
+        "#[doc(hidden)]\n#[allow(missing_docs, unreachable_pub)]\npub mod compiled {{\n{statics}\n{WORDS}}}\n\n\
          /// The SPIR-V of a shader, as `&'static [u32]`: `spirv!(\"triangle/triangle.vert\")`.\n\
          {export}macro_rules! spirv {{\n{arms}    \
          ($other:literal) => {{ compile_error!(concat!(\"there is no shader shaders/\", $other)) }};\n}}\n"
