@@ -30,7 +30,8 @@ fn expect_lost_device(options: &[&str], variable: &str) {
     assert_eq!(faults.count("vkDestroyInstance"), 1, "{:?}", faults.log());
 }
 
-/// Runs the sample over a surface that is lost, resizes its window, and expects it to go on with another surface.
+/// Runs the sample over a surface that is lost once, well before the end, resizes its window, and expects it to go on with
+/// another surface.
 fn expect_another_surface(variable: &str, fault: &str) {
     let Some(display) = Display::start() else { return };
     let running = Running::start(&display, SKINNING, SMALL, &[(variable, fault)]);
@@ -39,8 +40,7 @@ fn expect_another_surface(variable: &str, fault: &str) {
     running.wait_for_size(300, 300);
     let faults = running.close();
     let (lost, destroyed) = (faults.count("injected ERROR_SURFACE_LOST_KHR"), faults.count("vkDestroySurfaceKHR"));
-    assert!(lost > 0, "{:?}", faults.log());
-    assert_eq!(destroyed, lost + 1, "{:?}", faults.log());
+    assert_eq!((lost, destroyed), (1, 2), "{:?}", faults.log());
 }
 
 /// The same numbers each time: Knuth's linear congruential generator, its upper half.
@@ -184,12 +184,12 @@ fn out_of_date_now_and_then_it_draws_on() {
 
 #[test]
 fn a_surface_lost_at_acquire_is_made_anew() {
-    expect_another_surface("FAULT_ACQUIRE", "surface_lost:10");
+    expect_another_surface("FAULT_ACQUIRE", "surface_lost@10");
 }
 
 #[test]
 fn a_surface_lost_at_present_is_made_anew() {
-    expect_another_surface("FAULT_PRESENT", "surface_lost:10");
+    expect_another_surface("FAULT_PRESENT", "surface_lost@10");
 }
 
 #[test]
