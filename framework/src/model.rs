@@ -246,8 +246,8 @@ impl Textures {
             return Ok(found);
         }
         // On a CPU it takes ten times as long as all else that a pixel needs.
-        let on_cpu = device.physical().properties.device_type == vk::PhysicalDeviceType::CPU;
-        let smooth = wanted.mipmap_filter.is_some() && wanted.min_filter == Filter::Linear && !on_cpu;
+        let smooth =
+            wanted.mipmap_filter.is_some() && wanted.min_filter == Filter::Linear && !device.physical().is_cpu();
         let anisotropy = match smooth && device.has(Feature::SAMPLER_ANISOTROPY) {
             true => device.physical().properties.limits.max_sampler_anisotropy.min(8.0),
             false => 1.0,

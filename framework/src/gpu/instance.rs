@@ -196,6 +196,11 @@ impl PhysicalDevice {
         }
     }
 
+    /// Whether a CPU does its work: a software driver.
+    pub fn is_cpu(&self) -> bool {
+        self.properties.device_type == vk::PhysicalDeviceType::CPU
+    }
+
     /// The highest Vulkan version it supports, as `1.3.230`.
     pub fn api_version(&self) -> String {
         let version = self.properties.api_version;

@@ -11,6 +11,7 @@ mod device;
 mod frames;
 mod image;
 mod instance;
+mod mipmaps;
 mod owned;
 mod pipeline_cache;
 mod readback;

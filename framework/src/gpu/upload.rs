@@ -7,6 +7,7 @@ use ash::vk;
 use bytemuck::NoUninit;
 
 use super::image::subresource_range;
+use super::mipmaps::smaller_levels;
 use super::{Buffer, Device, Image, Owned};
 
 /// Staging memory in use at which a batch is submitted by itself.
@@ -58,7 +59,7 @@ impl Upload {
         let size = bytes.len() as u64;
         let buffer = Buffer::new(&self.device, name, size, usage | vk::BufferUsageFlags::TRANSFER_DST)?;
         if size > 0 {
-            let staging = self.stage(bytes)?;
+            let staging = self.stage(&[bytes])?;
             let region = vk::BufferCopy::default().size(size);
             // SAFETY: both buffers hold `size` bytes and live until the batch is done: the caller keeps the one (it is
             // not usable before `finish`), `self` the other.
@@ -70,7 +71,7 @@ impl Upload {
     /// A sampled image of the GPU with these texels, in `SHADER_READ_ONLY_OPTIMAL`; with all smaller mip levels where
     /// asked for and the format can be blitted with a linear filter.
     ///
-    /// `texels` are rows from top to bottom without padding.
+    /// `texels` are rows from top to bottom without padding, RGBA of 8 bits a channel.
     ///
     /// # Errors
     ///
@@ -110,8 +111,15 @@ impl Upload {
                 vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC,
             );
         let image = Image::new(&self.device, name, &info)?;
-        let staging = self.stage(texels)?;
-        self.record_texture(&image, staging);
+        // A device that is a CPU makes the levels faster without its driver; any other one blits them.
+        if self.device.physical().is_cpu() {
+            let smaller = smaller_levels(texels, extent, format == vk::Format::R8G8B8A8_SRGB, mip_levels);
+            let staging = self.stage(&[texels, &smaller])?;
+            self.record_texture(&image, staging, mip_levels);
+        } else {
+            let staging = self.stage(&[texels])?;
+            self.record_texture(&image, staging, 1);
+        }
         Ok(image)
     }
 
@@ -124,8 +132,9 @@ impl Upload {
         self.submit_and_wait()
     }
 
-    /// Copies level 0 and blits each level from the one above it.
-    fn record_texture(&self, image: &Image, staging: vk::Buffer) {
+    /// Copies the levels that are in the staging buffer, which is the first one or all, and blits each further one from the
+    /// one above it.
+    fn record_texture(&self, image: &Image, staging: vk::Buffer, staged: u32) {
         let device = &self.device;
         let levels = image.mip_levels();
         let layers = |level| {
@@ -152,12 +161,26 @@ impl Upload {
         let written = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, vk::AccessFlags2::TRANSFER_WRITE);
         let read = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::AccessFlags2::TRANSFER_READ);
         let sampled = (vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL, vk::AccessFlags2::SHADER_SAMPLED_READ);
-        let region = vk::BufferImageCopy::default().image_subresource(layers(0)).image_extent(image.extent());
-        let size_of = |level: u32| vk::Offset3D {
-            x: (image.extent().width >> level).max(1) as i32,
-            y: (image.extent().height >> level).max(1) as i32,
-            z: 1,
+        let extent_of = |level: u32| vk::Extent3D {
+            width: (image.extent().width >> level).max(1),
+            height: (image.extent().height >> level).max(1),
+            depth: 1,
         };
+        let corner_of = |level: u32| {
+            let extent = extent_of(level);
+            vk::Offset3D { x: extent.width as i32, y: extent.height as i32, z: 1 }
+        };
+        let mut offset = 0;
+        let regions = (0..staged).map(|level| {
+            let extent = extent_of(level);
+            let region = vk::BufferImageCopy::default()
+                .buffer_offset(offset)
+                .image_subresource(layers(level))
+                .image_extent(extent);
+            offset += u64::from(extent.width) * u64::from(extent.height) * 4;
+            region
+        });
+        let regions: Vec<_> = regions.collect();
         // SAFETY: the command buffer is being recorded; staging buffer and image live until the batch is done, and every
         // level is in the layout that its command names.
         unsafe {
@@ -166,14 +189,14 @@ impl Upload {
                 device.cmd_pipeline_barrier2(self.commands, &info);
             };
             pipeline_barrier(&[barrier(0, levels, undefined, written)]);
-            device.cmd_copy_buffer_to_image(self.commands, staging, image.handle(), written.0, &[region]);
-            for level in 1..levels {
+            device.cmd_copy_buffer_to_image(self.commands, staging, image.handle(), written.0, &regions);
+            for level in staged..levels {
                 pipeline_barrier(&[barrier(level - 1, 1, written, read)]);
                 let blit = vk::ImageBlit::default()
                     .src_subresource(layers(level - 1))
-                    .src_offsets([vk::Offset3D::default(), size_of(level - 1)])
+                    .src_offsets([vk::Offset3D::default(), corner_of(level - 1)])
                     .dst_subresource(layers(level))
-                    .dst_offsets([vk::Offset3D::default(), size_of(level)]);
+                    .dst_offsets([vk::Offset3D::default(), corner_of(level)]);
                 device.cmd_blit_image(
                     self.commands,
                     image.handle(),
@@ -184,24 +207,28 @@ impl Upload {
                     vk::Filter::LINEAR,
                 );
             }
-            match levels {
-                1 => pipeline_barrier(&[barrier(0, 1, written, sampled)]),
-                _ => {
+            match levels == staged {
+                true => pipeline_barrier(&[barrier(0, levels, written, sampled)]),
+                false => {
                     pipeline_barrier(&[barrier(0, levels - 1, read, sampled), barrier(levels - 1, 1, written, sampled)])
                 }
             }
         }
     }
 
-    /// A staging buffer with these bytes, kept until the batch is done.
-    fn stage(&mut self, bytes: &[u8]) -> Result<vk::Buffer> {
-        let size = bytes.len() as u64;
+    /// A staging buffer with these bytes, one part after the other, kept until the batch is done.
+    fn stage(&mut self, parts: &[&[u8]]) -> Result<vk::Buffer> {
+        let size = parts.iter().map(|part| part.len() as u64).sum();
         if self.staged > 0 && self.staged + size > BATCH_BYTES {
             self.submit_and_wait()?;
             self.begin()?;
         }
         let mut staging = Buffer::mapped(&self.device, "staging", size, vk::BufferUsageFlags::TRANSFER_SRC)?;
-        staging.write(0, bytes);
+        let mut offset = 0;
+        for part in parts {
+            staging.write(offset, part);
+            offset += part.len();
+        }
         let handle = staging.handle();
         self.staging.push(staging);
         self.staged += size;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ashwright::scene::Scene;
-use tools::{corpus, sample};
+use tools::{corpus, sample, steady};
 
 const SKINNING: &str = env!("CARGO_BIN_EXE_skinning");
 
@@ -16,6 +16,13 @@ fn models_that_move_render_without_a_message() {
     let failures: Vec<_> = models.iter().filter_map(|model| failure(model, folder.path())).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     println!("rendered {} models", models.len());
+}
+
+#[test]
+fn steady_frames_of_four_influences_make_nothing() {
+    let Some(corpus) = corpus::gltf() else { return };
+    let model = corpus.join("dev/CesiumMan/glTF-Binary/CesiumMan.glb");
+    steady::check(SKINNING, &[model.to_str().expect("the corpus's path is Unicode")]);
 }
 
 /// Whether a model loads and has a skin or an animation.

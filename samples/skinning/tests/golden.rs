@@ -8,5 +8,5 @@ fn golden() {
 
 #[test]
 fn steady_frames_make_nothing() {
-    tools::steady::check(env!("CARGO_BIN_EXE_skinning"));
+    tools::steady::check(env!("CARGO_BIN_EXE_skinning"), &[]);
 }

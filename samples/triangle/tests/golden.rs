@@ -7,5 +7,5 @@ fn golden() {
 
 #[test]
 fn steady_frames_make_nothing() {
-    tools::steady::check(env!("CARGO_BIN_EXE_triangle"));
+    tools::steady::check(env!("CARGO_BIN_EXE_triangle"), &[]);
 }
