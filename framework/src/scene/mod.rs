@@ -8,15 +8,19 @@
 
 mod accessor;
 mod animation;
+mod camera;
 mod error;
 mod file;
 mod image;
 mod import;
 mod json;
 mod left_out;
+mod light;
 mod material;
+mod morph;
 mod pose;
 mod primitive;
+mod tangent;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +29,7 @@ pub use error::{LoadError, Problem};
 pub use import::Purpose;
 pub use pose::{Bounds, Pose};
 
-use glam::{Mat4, Quat, Vec2, Vec3, Vec4};
+use glam::{Affine2, Mat4, Quat, Vec2, Vec3, Vec4};
 use std::fmt;
 
 /// A loaded glTF file. Every index in it is valid: the loader has checked them all.
@@ -47,6 +51,10 @@ pub struct Scene {
     pub textures: Vec<Texture>,
     /// All images of the file, in the file's order.
     pub images: Vec<Image>,
+    /// All cameras of the file, in the file's order.
+    pub cameras: Vec<Camera>,
+    /// All lights of the file (KHR_lights_punctual), in the file's order.
+    pub lights: Vec<Light>,
     /// All skins of the file, in the file's order.
     pub skins: Vec<Skin>,
     /// All animations of the file, in the file's order.
@@ -77,6 +85,13 @@ pub struct Node {
     /// The skin that deforms those of [`Node::mesh`]'s primitives that have [`Primitive::influences`]; the
     /// node's own transform is then not used to draw them.
     pub skin: Option<usize>,
+    /// The weights of the morph targets of [`Node::mesh`] at rest, as many as its primitives have targets at most: the node's
+    /// own, else the mesh's, else zeros.
+    pub weights: Vec<f32>,
+    /// The camera at this node: it looks along the node's -Z, with +Y up.
+    pub camera: Option<usize>,
+    /// The light at this node: it shines along the node's -Z.
+    pub light: Option<usize>,
     /// Whether the node is part of the shown scene.
     pub in_scene: bool,
 }
@@ -130,14 +145,35 @@ pub struct Primitive {
     /// Unit normals in the mesh's space; computed flat where a file's triangles have none, if they are to be drawn. Empty
     /// for lines and points without.
     pub normals: Vec<Vec3>,
+    /// Unit tangents in the mesh's space, and in `w` the handedness, 1 or -1: the bitangent is
+    /// `w * cross(normal, tangent)`. Computed by MikkTSpace where a file's triangles have a normal map and none, if the normal
+    /// map is to be drawn. Empty where there are none.
+    pub tangents: Vec<Vec4>,
+    /// `COLOR_0`: linear factors of the base colour, alpha 1 where the file has none. Empty where absent.
+    pub colors: Vec<Vec4>,
     /// `TEXCOORD_0` and `TEXCOORD_1`, (0, 0) being the image's upper left corner. Empty where absent.
     pub tex_coords: [Vec<Vec2>; 2],
     /// Which joints move each vertex, if the primitive has joints and weights.
     pub influences: Option<Influences>,
+    /// What morph targets add to the vertices, each by a weight of the node.
+    pub morph_targets: Vec<MorphTarget>,
     /// Index into [`Scene::materials`].
     pub material: usize,
-    /// For each vertex its index in the file's accessors, where computing normals has split vertices. Empty: the same.
+    /// For each vertex its index in the file's accessors, where computing normals or tangents has split vertices. Empty: the
+    /// same.
     pub source_vertices: Vec<u32>,
+}
+
+/// What a morph target of weight 1 adds to each vertex, in the mesh's space. Arrays are as long as
+/// [`Primitive::positions`], or empty where the target does not change that attribute.
+#[derive(Debug, Clone, Default)]
+pub struct MorphTarget {
+    /// To positions, metres.
+    pub positions: Vec<Vec3>,
+    /// To normals, which are normalized afterwards.
+    pub normals: Vec<Vec3>,
+    /// To the directions of tangents; the handedness stays.
+    pub tangents: Vec<Vec3>,
 }
 
 /// Joints and weights of a primitive's vertices, with as many influences a vertex as the file has (a multiple of four).
@@ -165,19 +201,73 @@ pub enum AlphaMode {
     Blend,
 }
 
-/// A material: as yet its base colour.
+/// A material by metallic-roughness (glTF 2.0, section 3.9). All factors are linear.
 #[derive(Debug, Clone)]
 pub struct Material {
     /// The name in the file, if it has one.
     pub name: Option<String>,
-    /// Linear factor of the base colour; its alpha is the coverage.
+    /// Factor of the base colour; its alpha is the coverage.
     pub base_color_factor: Vec4,
-    /// sRGB texture of the base colour, multiplied by the factor.
-    pub base_color_texture: Option<TextureInfo>,
+    /// Factor of the metalness, 0 (dielectric) to 1 (metal).
+    pub metallic_factor: f32,
+    /// Factor of the perceptual roughness, 0 to 1.
+    pub roughness_factor: f32,
+    /// Factor of the normal map's x and y.
+    pub normal_scale: f32,
+    /// How much the occlusion texture darkens, 0 to 1.
+    pub occlusion_strength: f32,
+    /// Factor of the emitted light, with KHR_materials_emissive_strength multiplied in: it can be above 1.
+    pub emissive_factor: Vec3,
+    /// The textures, by [`TextureSlot`].
+    pub textures: [Option<TextureInfo>; TextureSlot::COUNT],
     /// How alpha is used.
     pub alpha_mode: AlphaMode,
     /// Whether back faces are drawn too, with their normals turned.
     pub double_sided: bool,
+    /// Whether the base colour is shown as it is, without light (KHR_materials_unlit).
+    pub unlit: bool,
+}
+
+impl Material {
+    /// The texture of a slot.
+    #[must_use]
+    pub fn texture(&self, slot: TextureSlot) -> Option<TextureInfo> {
+        self.textures[slot as usize]
+    }
+}
+
+/// What a texture is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextureSlot {
+    /// sRGB; multiplied by [`Material::base_color_factor`].
+    BaseColor,
+    /// Linear; metalness in blue, roughness in green, each multiplied by its factor.
+    MetallicRoughness,
+    /// Linear; a normal in tangent space.
+    Normal,
+    /// Linear; how much light from all around reaches the surface, in red.
+    Occlusion,
+    /// sRGB; multiplied by [`Material::emissive_factor`].
+    Emissive,
+}
+
+impl TextureSlot {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+    /// All of them.
+    pub const ALL: [TextureSlot; TextureSlot::COUNT] = [
+        TextureSlot::BaseColor,
+        TextureSlot::MetallicRoughness,
+        TextureSlot::Normal,
+        TextureSlot::Occlusion,
+        TextureSlot::Emissive,
+    ];
+
+    /// Whether its colours are encoded by sRGB's transfer function. If not, its numbers are linear.
+    #[must_use]
+    pub fn is_srgb(self) -> bool {
+        matches!(self, TextureSlot::BaseColor | TextureSlot::Emissive)
+    }
 }
 
 /// A material's use of a texture.
@@ -187,6 +277,8 @@ pub struct TextureInfo {
     pub texture: usize,
     /// Which of [`Primitive::tex_coords`] it is looked up by: 0 or 1.
     pub tex_coord: usize,
+    /// From those to where the texture is looked up (KHR_texture_transform).
+    pub transform: Affine2,
 }
 
 /// An image and how it is sampled.
@@ -249,6 +341,76 @@ impl fmt::Debug for Image {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.debug_struct("Image").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
     }
+}
+
+/// How a camera sees what is before it. It looks along the -Z of its node, with +Y up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Camera {
+    /// The name in the file, if it has one.
+    pub name: Option<String>,
+    /// How it projects.
+    pub projection: Projection,
+}
+
+/// How a camera projects.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Projection {
+    /// With perspective.
+    Perspective {
+        /// Vertical field of view, radians.
+        yfov: f32,
+        /// Width over height that the camera was made for.
+        aspect_ratio: Option<f32>,
+        /// Distance of the near plane, metres.
+        znear: f32,
+        /// Distance of the far plane, metres; `None`: without end.
+        zfar: Option<f32>,
+    },
+    /// Without perspective.
+    Orthographic {
+        /// Half of the width that is seen, metres.
+        xmag: f32,
+        /// Half of the height that is seen, metres.
+        ymag: f32,
+        /// Distance of the near plane, metres.
+        znear: f32,
+        /// Distance of the far plane, metres.
+        zfar: f32,
+    },
+}
+
+/// A light without extent (KHR_lights_punctual). It shines along the -Z of its node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Light {
+    /// The name in the file, if it has one.
+    pub name: Option<String>,
+    /// Linear colour.
+    pub color: Vec3,
+    /// Lux for directional lights, candela for others.
+    pub intensity: f32,
+    /// What kind of light it is.
+    pub kind: LightKind,
+}
+
+/// The kinds of lights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LightKind {
+    /// From infinitely far away.
+    Directional,
+    /// From a point to all sides.
+    Point {
+        /// Distance in metres at which it ends; `None`: nowhere.
+        range: Option<f32>,
+    },
+    /// From a point into a cone.
+    Spot {
+        /// Distance in metres at which it ends; `None`: nowhere.
+        range: Option<f32>,
+        /// Angle from the axis up to which it is full, radians.
+        inner_cone_angle: f32,
+        /// Angle from the axis at which it ends, radians.
+        outer_cone_angle: f32,
+    },
 }
 
 /// The joints that deform meshes.
