@@ -105,7 +105,7 @@ impl Model {
 
     /// The base-colour texture of a material, in `SHADER_READ_ONLY_OPTIMAL`, and its sampler: white where it has none.
     pub fn base_color_texture(&self, material: &scene::Material) -> vk::DescriptorImageInfo {
-        let texture = material.base_color_texture.map(|info| &self.textures.by_index[info.texture]);
+        let texture = material.texture(scene::TextureSlot::BaseColor).map(|info| &self.textures.by_index[info.texture]);
         let &(image, sampler) = texture.unwrap_or(&self.textures.white);
         vk::DescriptorImageInfo::default()
             .image_view(self.textures.images[image].view())
