@@ -15,6 +15,8 @@ mod import;
 mod json;
 mod left_out;
 mod material;
+#[allow(dead_code)]
+mod meshopt;
 mod pose;
 mod primitive;
 #[cfg(test)]
