@@ -13,6 +13,8 @@ mod file;
 mod image;
 mod import;
 mod json;
+#[allow(dead_code)]
+mod ktx2;
 mod left_out;
 mod material;
 #[allow(dead_code)]
