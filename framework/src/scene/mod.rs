@@ -8,6 +8,8 @@
 
 mod accessor;
 mod animation;
+#[allow(dead_code)]
+mod draco;
 mod error;
 mod file;
 mod image;
