@@ -186,10 +186,11 @@ mod tests {
                 for value in 0..=255 {
                     bytes[place] = value;
                     if let Ok(geometry) = decode(&bytes, &[POSITIONS_ID], LIMIT) {
-                        assert!(geometry.indices.iter().all(|&index| (index as usize) < geometry.vertices));
                         let attribute = &geometry.attributes[0];
                         let size = attribute.component_type.size() * attribute.components;
-                        assert_eq!(attribute.bytes.len(), geometry.vertices * size);
+                        let vertices = attribute.bytes.len() / size;
+                        assert_eq!(attribute.bytes.len(), vertices * size);
+                        assert!(geometry.indices.iter().all(|&index| (index as usize) < vertices));
                     }
                 }
                 bytes[place] = input[place];

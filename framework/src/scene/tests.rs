@@ -433,18 +433,198 @@ fn what_depends_on_a_required_extension_is_left_out() {
 }
 
 #[test]
-fn sizes_of_compressed_views_agree() {
-    let meshopt = |count: u64| {
-        let of_view = json!({ "EXT_meshopt_compression": { "count": count, "byteStride": 4 } });
+fn compressed_views_are_decoded() {
+    // One element in version 0 of the format: the header, a byte for each of the element's, each 0 for "as the baseline",
+    // and a tail of 32 bytes that ends with the baseline.
+    let mut data = vec![0; 37];
+    data[0] = 0xa0;
+    data[33..].copy_from_slice(&2.5_f32.to_le_bytes());
+    let meshopt = |count: u64, mode: &str| {
+        let extension = json!({ "buffer": 0, "byteLength": 37, "count": count, "byteStride": 4, "mode": mode });
         let fields = json!({
             "extensionsRequired": ["EXT_meshopt_compression"],
-            "bufferViews": [{ "buffer": 0, "byteLength": 8, "extensions": of_view }],
+            "bufferViews": [{ "buffer": 0, "byteLength": 4, "extensions": { "EXT_meshopt_compression": extension } }],
+            "accessors": [{ "bufferView": 1, "componentType": 5126, "count": 1, "type": "SCALAR" }],
+            "nodes": [{}],
+            "animations": [{
+                "samplers": [{ "input": 0, "output": 0 }],
+                "channels": [{ "sampler": 0, "target": { "path": "weights" } }],
+            }],
         });
-        import_for(Purpose::Inspect, fields, &[0; 8])
+        import(fields, &data)
     };
-    assert!(meshopt(2).is_ok());
-    for count in [3, u64::MAX] {
-        assert!(meshopt(count).unwrap_err().starts_with("/bufferViews/1/extensions/EXT_meshopt_compression: "));
+    assert_eq!(meshopt(1, "ATTRIBUTES").unwrap().animations[0].duration, 2.5);
+    let at = "/bufferViews/1/extensions/EXT_meshopt_compression";
+    for count in [2, u64::MAX] {
+        assert!(meshopt(count, "ATTRIBUTES").unwrap_err().starts_with(&format!("{at}: its count")));
+    }
+    assert!(meshopt(1, "TRIANGLES").unwrap_err().starts_with(at));
+    assert!(meshopt(1, "SQUARES").unwrap_err().starts_with(&format!("{at}/mode: ")));
+}
+
+#[test]
+fn morph_targets_move_vertices() {
+    let (mut fields, mut data) = quad(json!({}), [0, 1, 2, 0, 2, 3]);
+    data.extend(floats(&[0.0, 1.0, 0.0, 1.0, 0.0, 3.0]));
+    push(
+        &mut fields,
+        "accessors",
+        json!({ "bufferView": 0, "byteOffset": 60, "componentType": 5126, "count": 2, "type": "SCALAR" }),
+    );
+    push(
+        &mut fields,
+        "accessors",
+        json!({ "bufferView": 0, "byteOffset": 68, "componentType": 5126, "count": 4, "type": "SCALAR" }),
+    );
+    // The first target moves each vertex by its own position, the second one by nothing: an accessor without data.
+    push(&mut fields, "accessors", json!({ "componentType": 5126, "count": 4, "type": "VEC3" }));
+    fields["meshes"][0]["primitives"][0]["targets"] = json!([{ "POSITION": 0 }, { "POSITION": 4 }]);
+    fields["meshes"][0]["weights"] = json!([0.5, 0.25]);
+    fields["nodes"] = json!([{ "mesh": 0 }, { "mesh": 0, "weights": [2, 0] }, {}]);
+    fields["animations"] = json!([{
+        "samplers": [{ "input": 2, "output": 3 }],
+        "channels": [{ "sampler": 0, "target": { "node": 1, "path": "weights" } }],
+    }]);
+    let scene = import(fields, &data).unwrap();
+    let mut pose = Pose::new(&scene);
+    assert_eq!([0, 1, 2].map(|node| pose.weights(node)), [&[0.5, 0.25][..], &[2.0, 0.0], &[]]);
+    // Flat shaded, so its third vertex is (1, 1, 0).
+    assert_eq!(pose.vertices(&scene, 0, 0).0[2], Vec3::new(1.5, 1.5, 0.0));
+    pose.evaluate(&scene, &[(0, 0.5)]);
+    assert_eq!(pose.weights(1), [0.0, 2.0]);
+    pose.evaluate_fade(&scene, &[], &[(0, 1.0)], 0.25);
+    assert_eq!(pose.weights(1), [1.5, 0.75]);
+    assert_eq!(scene.warnings, [""; 0]);
+}
+
+#[test]
+fn clips_fade_into_each_other() {
+    let output = json!({ "bufferView": 0, "byteOffset": 12, "componentType": 5126, "count": 3, "type": "VEC4" });
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    let turned = floats(&[0.0, 0.0, 0.0, 1.0, 0.0, half, 0.0, half, 0.0, -half, 0.0, -half]);
+    let scene = animation("rotation", "STEP", output, &turned).unwrap();
+    let mut pose = Pose::new(&scene);
+    let eighth = Mat4::from_rotation_y(std::f32::consts::FRAC_PI_4);
+    // The second and the third key are one rotation: the shorter way from rest to it is the same.
+    for time in [1.0, 2.0] {
+        pose.evaluate_fade(&scene, &[], &[(0, time)], 0.5);
+        assert!(pose.world(0).abs_diff_eq(eighth, 1e-6), "{}", pose.world(0));
+    }
+    pose.evaluate_fade(&scene, &[(0, 1.0)], &[(0, 1.0)], 0.5);
+    assert!(pose.world(0).abs_diff_eq(eighth * eighth, 1e-6));
+}
+
+#[test]
+fn colours_have_an_alpha() {
+    let (mut fields, mut data) = quad(json!({ "COLOR_0": 2 }), [0, 1, 2, 0, 2, 3]);
+    data.extend([255, 51, 0, 9].repeat(4));
+    let color =
+        |type_: &str| json!({ "bufferView": 1, "componentType": 5121, "normalized": true, "count": 4, "type": type_ });
+    fields["bufferViews"] = json!([{ "buffer": 0, "byteOffset": 60, "byteLength": 16, "byteStride": 4 }]);
+    for (type_, alpha) in [("VEC3", 1.0), ("VEC4", 9.0 / 255.0)] {
+        let mut fields = fields.clone();
+        push(&mut fields, "accessors", color(type_));
+        let scene = import(fields, &data).unwrap();
+        assert_eq!(scene.meshes[0].primitives[0].colors, [Vec4::new(1.0, 0.2, 0.0, alpha); 6]);
+    }
+}
+
+#[test]
+fn tangents_are_computed_for_normal_maps() {
+    let (mut fields, mut data) = quad(json!({ "TEXCOORD_0": 2 }), [0, 1, 2, 0, 2, 3]);
+    // Texture coordinates turned by a quarter: u grows along +Y, and v, which points down in glTF, along +X.
+    data.extend(floats(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0]));
+    push(
+        &mut fields,
+        "accessors",
+        json!({ "bufferView": 0, "byteOffset": 60, "componentType": 5126, "count": 4, "type": "VEC2" }),
+    );
+    fields["meshes"][0]["primitives"][0]["material"] = json!(0);
+    fields["textures"] = json!([{}]);
+    fields["materials"] = json!([{ "normalTexture": { "index": 0 } }]);
+    let tangents = |purpose| {
+        let scene = import_for(purpose, fields.clone(), &data).unwrap();
+        scene.meshes[0].primitives[0].tangents.clone()
+    };
+    // The bitangent points along the image's up, which is -X here: cross(+Z, +Y) = -X, so the handedness is 1.
+    assert_eq!(tangents(Purpose::Draw(&TextureSlot::ALL)), [Vec4::new(0.0, 1.0, 0.0, 1.0); 6]);
+    assert!(tangents(Purpose::Draw(&[TextureSlot::BaseColor])).is_empty());
+    assert!(tangents(Purpose::Inspect).is_empty());
+}
+
+#[test]
+fn materials_have_five_textures_and_extensions() {
+    let transform = json!({ "offset": [0, 1], "rotation": 1.570_796_3, "scale": [0.5, 0.5], "texCoord": 1 });
+    let info = |index: usize| json!({ "index": index, "extensions": { "KHR_texture_transform": transform } });
+    let scene = import(
+        json!({
+            "images": [{}, {}],
+            "textures": [{}, {}, { "source": 0, "extensions": { "EXT_texture_webp": { "source": 1 } } }],
+            "materials": [{
+                "pbrMetallicRoughness": {
+                    "baseColorTexture": { "index": 0 }, "metallicRoughnessTexture": info(1),
+                    "metallicFactor": 0.25, "roughnessFactor": 7,
+                },
+                "normalTexture": { "index": 2, "scale": -2.5, "extensions": { "KHR_texture_transform": transform } },
+                "occlusionTexture": { "index": 1, "strength": 0.5 },
+                "emissiveTexture": { "index": 2 },
+                "emissiveFactor": [0.5, 1, 0],
+                "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 4 }, "KHR_materials_unlit": {} },
+            }],
+        }),
+        &[],
+    )
+    .unwrap();
+    let material = &scene.materials[0];
+    assert_eq!((material.metallic_factor, material.roughness_factor), (0.25, 1.0));
+    assert_eq!((material.normal_scale, material.occlusion_strength), (-2.5, 0.5));
+    assert_eq!((material.emissive_factor, material.unlit), (Vec3::new(2.0, 4.0, 0.0), true));
+    let textures = TextureSlot::ALL.map(|slot| material.texture(slot).map(|info| (info.texture, info.tex_coord)));
+    assert_eq!(textures, [Some((0, 0)), Some((1, 1)), Some((2, 1)), Some((1, 0)), Some((2, 0))]);
+    // The extension's own example: the lower left quadrant of the image, turned clockwise by a quarter.
+    let transform = material.texture(TextureSlot::Normal).unwrap().transform;
+    for (from, to) in [([0.0, 0.0], [0.0, 1.0]), ([1.0, 0.0], [0.0, 0.5]), ([0.0, 1.0], [0.5, 1.0])] {
+        assert!(transform.transform_point2(from.into()).abs_diff_eq(to.into(), 1e-6), "{from:?}");
+    }
+    assert_eq!(scene.textures[2].image, None, "image 1 has no data, and the extension's comes first");
+    let default = scene.materials.last().unwrap();
+    assert_eq!((default.metallic_factor, default.roughness_factor, default.normal_scale), (1.0, 1.0, 1.0));
+}
+
+#[test]
+fn cameras_and_lights_hang_on_nodes() {
+    let scene = import(
+        json!({
+            "cameras": [
+                { "type": "perspective", "perspective": { "yfov": 0.7, "znear": 0.01, "aspectRatio": 1.5 } },
+                { "type": "orthographic", "orthographic": { "xmag": 2, "ymag": 1, "znear": 0, "zfar": 9 } },
+                { "type": "perspective", "perspective": { "yfov": -1, "znear": 0, "zfar": -3 } },
+            ],
+            "extensions": { "KHR_lights_punctual": { "lights": [
+                { "type": "directional", "intensity": 3 },
+                { "type": "spot", "color": [1, 0.5, 0], "range": 4, "spot": { "outerConeAngle": 0.5 } },
+            ] } },
+            "nodes": [{ "camera": 1 }, { "extensions": { "KHR_lights_punctual": { "light": 1 } } }],
+        }),
+        &[],
+    )
+    .unwrap();
+    let perspective = Projection::Perspective { yfov: 0.7, aspect_ratio: Some(1.5), znear: 0.01, zfar: None };
+    assert_eq!(scene.cameras[0].projection, perspective);
+    let orthographic = Projection::Orthographic { xmag: 2.0, ymag: 1.0, znear: 0.0, zfar: 9.0 };
+    assert_eq!(scene.cameras[1].projection, orthographic);
+    assert_eq!((scene.nodes[0].camera, scene.nodes[1].light), (Some(1), Some(1)));
+    assert_eq!((scene.lights[0].kind, scene.lights[0].intensity), (LightKind::Directional, 3.0));
+    let spot = LightKind::Spot { range: Some(4.0), inner_cone_angle: 0.0, outer_cone_angle: 0.5 };
+    assert_eq!((scene.lights[1].kind, scene.lights[1].color), (spot, Vec3::new(1.0, 0.5, 0.0)));
+    assert_eq!(scene.warnings.len(), 2, "{:?}", scene.warnings);
+    for (fields, at) in [
+        (json!({ "cameras": [{ "type": "perspective" }] }), "/cameras/0: "),
+        (json!({ "nodes": [{ "camera": 0 }] }), "/nodes/0/camera: "),
+        (json!({ "nodes": [{ "extensions": { "KHR_lights_punctual": { "light": 0 } } }] }), "/nodes/0/extensions/"),
+    ] {
+        let error = import(fields, &[]).unwrap_err();
+        assert!(error.starts_with(at), "{error}");
     }
 }
 
