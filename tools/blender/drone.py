@@ -57,11 +57,11 @@ HULL = np.array([
     [0.85, 0.088, 0.068, 0.051],
     [1.00, 0.056, 0.053, 0.043],
 ])
-CANOPY_Q = (0.05, 0.385)      # window of the canopy along the hull
+CANOPY_Q = (0.025, 0.385)     # window of the canopy along the hull
 BAY_Q = (0.50, 0.735)         # window of the dorsal bay
 # Edge of the canopy and bay: q, degrees from the waist.
 EDGE = np.array([
-    [0.00, 36.0], [0.05, 31.0], [0.10, 26.5], [0.20, 24.0], [0.30, 34.0],
+    [0.00, 38.0], [0.025, 34.0], [0.10, 26.5], [0.20, 24.0], [0.30, 34.0],
     [0.385, 54.0], [0.44, 60.0], [0.50, 61.0], [0.735, 57.0], [0.85, 60.0], [1.00, 60.0],
 ])
 SHELL_LIFT, KEEL_DROP = 0.0045, 0.0055  # the two shells leave a gap at the waist
@@ -219,7 +219,7 @@ def lettering(text, a, b, height):
             e = np.array([int(stroke[3]), int(stroke[4])]) * unit
             along = np.clip((p - s) @ (e - s) / ((e - s) @ (e - s)), 0, 1)
             d = np.linalg.norm(p - s - along[:, None] * (e - s), axis=1)
-            ink = np.maximum(ink, smoothstep(0.42 * unit + 0.0006, 0.42 * unit, d))
+            ink = np.maximum(ink, smoothstep(0.36 * unit + 0.0005, 0.36 * unit, d))
         out[near] = np.maximum(out[near], ink)
     return out
 
@@ -237,15 +237,17 @@ class Patch:
     and BLEND materials carry the coordinates `uv` on their sheet instead."""
 
     def __init__(self, points, zone="graphite", over=(), lines=(), tint=None, decal=None,
-                 material="opaque", uv=None, density=1.0, wear=1.0):
+                 material="opaque", uv=None, density=1.0, wear=1.0, joins=False):
         self.points = np.asarray(points, float)
         self.zone, self.over, self.lines = zone, over, lines
         self.tint, self.decal, self.wear = tint, decal, wear
         self.material, self.uv, self.density = material, uv, density
+        self.joins = joins                          # shares normals with its neighbours
         self.at = [self._arc(0), self._arc(1)]      # metres along rows and columns
         self.size = self.at[0][-1], self.at[1][-1]
         self.box = None                             # chart: x, y, width, height in texels
-        self.other = None                           # same shape with the right side's paint
+        self.other = None                           # the same shape in the paint of the right side,
+        self.right = False                          # and whether to show that one
 
     def _arc(self, axis):
         """Arc length at every row (axis 0) or column (axis 1): of the mean, or of
@@ -279,8 +281,8 @@ class Patch:
 class Part:
     """The mesh of one or more nodes: patches around the joint."""
 
-    def __init__(self, name, patches, occluders=()):
-        self.name, self.patches, self.occluders = name, list(patches), occluders
+    def __init__(self, name, patches):
+        self.name, self.patches = name, list(patches)
 
 
 def facing_out(points):
@@ -441,7 +443,7 @@ def rows_between(a, b, n):
 
 
 HULL_ROWS = np.concatenate([
-    [0.0, 0.012, 0.03], rows_between(*CANOPY_Q, 15), rows_between(CANOPY_Q[1], BAY_Q[0], 5)[1:],
+    [0.0, 0.010], rows_between(*CANOPY_Q, 15), rows_between(CANOPY_Q[1], BAY_Q[0], 5)[1:],
     rows_between(*BAY_Q, 9)[1:], rows_between(BAY_Q[1], 1.0, 9)[1:]])
 
 
@@ -503,7 +505,7 @@ def shell_decal(p, n, colour, glow):
         ink = lettering("AX-07", a - start, z - 0.0085, 0.0135) * here
         colour = mix(colour, COLOURS["graphite"], ink * 0.92)
         start = 0.056 if side > 0 else -0.158
-        ink = lettering("ASHWRIGHT", a - start, z - 0.053 + 0.04 * y, 0.0125) * here
+        ink = lettering("ASHWRIGHT", a - start, z - 0.0565 + 0.04 * y, 0.0125) * here
         colour = mix(colour, COLOURS["graphite"], ink * 0.85)
     # Three service marks behind the canopy.
     for k in (-1, 0, 1):
@@ -521,7 +523,7 @@ def hull_patches():
     lip = np.stack([hull(HULL_ROWS, 1.0, 0.014), hull(HULL_ROWS, 1.0, 0.0022)], 1)
     left = np.concatenate([lip, side], 1)
     right = (left * (-1, 1, 1))[:, ::-1]
-    paint = dict(zone="white", lines=shell_lines(), tint=shell_panel, decal=shell_decal, density=1.25)
+    paint = dict(zone="white", lines=shell_lines(), tint=shell_panel, decal=shell_decal, density=1.25, joins=True)
     out = [Patch(left, **paint), Patch(right, **paint)]
     for q0, q1 in ((0.0, CANOPY_Q[0]), (CANOPY_Q[1], BAY_Q[0]), (BAY_Q[1], 1.0)):
         out.append(Patch(window(q0, q1, 0, 1), **paint))
@@ -537,6 +539,8 @@ def hull_patches():
         colour = mix(colour, COLOURS["orange"], band(y + 0.35 * np.abs(x), -0.150, -0.141) * (z < -0.012))
         stripes = (np.mod(x - y, 0.014) < 0.007) * band(y, 0.150, 0.172) * (z < -0.02)
         colour = mix(colour, COLOURS["orange"], stripes * 0.9)
+        ink = lettering("AX-07", x + 0.048, 0.130 - y, 0.0240) * (z < -0.03)
+        colour = mix(colour, COLOURS["cream"], ink * 0.85)
         return colour, glow
 
     keel_lines = [lambda p: p[..., 1] + 0.10, lambda p: p[..., 1] - 0.075, lambda p: p[..., 1] - 0.145,
@@ -574,11 +578,20 @@ def hull_patches():
     return out
 
 
-def canopy_frame(p, radius):
+def even_loop(points, count, smooth):
+    """A closed polyline resampled to equal steps, its corners rounded off."""
+    step = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    at = np.linspace(0, step[-1], count, endpoint=False)
+    out = np.stack([np.interp(at, step, points[:, k]) for k in range(3)], 1)
+    for _ in range(smooth):
+        out = 0.5 * out + 0.25 * (np.roll(out, 1, 0) + np.roll(out, -1, 0))
+    return out
+
+
+def window_frame(p, radius, count=24, smooth=1):
     """A rounded rail along the border of a window grid."""
-    loop = border(p)[:-1]
-    n = grid_normals(p)
-    up = border(n)[:-1]
+    loop = even_loop(border(p), count, smooth)
+    up = normalised(even_loop(border(grid_normals(p)), count, smooth))
     ahead = normalised(np.roll(loop, -1, 0) - np.roll(loop, 1, 0))
     across = normalised(np.cross(ahead, up))
     ring = section(2.2 * radius, 1.5 * radius, 0.6 * radius, 2)
@@ -623,7 +636,7 @@ def build_body():
         q = rows_between(0.435, 0.555, 6)[:, None]
         a = np.linspace(335, 303, 5)[None, :]
         skin, hole = hull(q, a, -0.0012), hull(q, a, 0.0022)
-        frame = canopy_frame(skin[:, ::-1], 0.0032)
+        frame = window_frame(skin[:, ::-1], 0.0032)
         if side < 0:
             skin, hole, frame = (g * (-1, 1, 1) for g in (skin, hole, frame))
         else:
@@ -659,7 +672,7 @@ def build_body():
         skin, hole = hull(q, a, -0.0012), hull(q, a, -0.0003)
         if side < 0:
             skin, hole = (np.ascontiguousarray(g[:, ::-1] * (-1, 1, 1)) for g in (skin, hole))
-        out.append(Patch(canopy_frame(skin, 0.0026), zone="graphite", density=0.5))
+        out.append(Patch(window_frame(skin, 0.0026), zone="graphite", density=0.5))
         out.append(Patch(hole, zone="dark", density=0.5, wear=0))
         r, c = skin.shape[:2]
         u = np.broadcast_to(np.linspace(0, 0.30, c)[None, :], (r, c))
@@ -674,6 +687,7 @@ def build_body():
                         (0.0030, 0.0016), zone="steel", density=0.5, wear=0))
         out.append(ball(0.0085, (side * 0.094, -0.066, 0.078), 16, 8, 0.6, zone="dark", density=0.5))
         out += bolts([(side * 0.048, -0.046, 0.0985), (side * 0.048, -0.012, 0.0975)])
+        out.append(ball(0.0065, (side * 0.040, 0.050, -0.0735), 16, 8, 0.7, zone="glow_white", wear=0))
     out.append(box((0, 0.197, 0.068), (0.030, 0.034, 0.010), 0.004, zone="graphite", density=0.7))   # beacon foot
     # Chin plate that carries the gimbal.
     out.append(lathe([(0.050, -0.034), (0.050, -0.060), (0.041, -0.066), (0.0, -0.066)], 32, bevel=0.004,
@@ -734,14 +748,14 @@ def build_canopy():
     u = np.broadcast_to(np.linspace(0, 1, c)[None, :], (r, c))
     v = np.broadcast_to(((q - q[0]) / (q[-1] - q[0]))[:, None], (r, c))
     uv = np.stack([x0 + (x1 - x0) * (0.01 + 0.98 * u), y0 + (y1 - y0) * (0.01 + 0.98 * v)], -1)
-    frame = canopy_frame(window(*CANOPY_Q, 0, 1, columns=14), 0.0052)
+    frame = window_frame(window(*CANOPY_Q, 0, 1, columns=14), 0.0058, 96, 5)
     spine = window(*CANOPY_Q, 0, 1, columns=14, bulge=0.0145)
     stripe = lambda p: band(np.abs(p[..., 0]), -1, 0.030) * (p[..., 1] > -0.02)
     out = [Patch(glass, material="blend", uv=uv).moved(-hinge),
            Patch(frame, zone="graphite", over=[(stripe, "orange")], density=0.8).moved(-hinge),
            box((0, -0.004, 0.004), (0.044, 0.018, 0.008), 0.003, zone="orange", density=0.7)]
     # Two braces across the glass.
-    for row in (4, 10):
+    for row in (5, 10):
         ring = spine[row]
         out.append(tube(ring, 0.0022, 6, smooth=0, zone="graphite", density=0.5).moved(-hinge))
     return Part("canopy", out), hinge
@@ -824,7 +838,8 @@ def build_pod():
         colour = mix(colour, COLOURS["graphite"], ticks * 0.8 * (np.abs(a) > 0.7))
         for centre in (math.pi * 0.5, -math.pi * 0.5):
             arc = (a - centre) * (ro - 0.010) + 0.014
-            ink = lettering("AX-07", arc, ri + 0.0155 - radius(p), 0.0082) * top
+            ink = lettering("AX-07", arc, ri + 0.0160 - radius(p), 0.0090) * top
+            colour = mix(colour, COLOURS["white"], top * band(arc, -0.004, 0.040) * (radius(p) > ri + 0.006))
             colour = mix(colour, COLOURS["graphite"], ink * 0.9)
         return colour, glow
 
@@ -1147,9 +1162,9 @@ class Welded:
     def __init__(self, part):
         points = np.concatenate([p.points.reshape(-1, 3) for p in part.patches])
         keys = np.round(points / 2e-5).astype(np.int64)
-        # Patches that only touch by chance stay apart: bolts on a plate, say.
-        owner = np.concatenate([np.full(p.points.shape[0] * p.points.shape[1],
-                                        0 if p.material == "opaque" and getattr(p, "weld", False) else i + 1)
+        # The parts of the shell are one surface; other patches that only touch
+        # stay apart: bolts on a plate, say.
+        owner = np.concatenate([np.full(p.points.shape[0] * p.points.shape[1], 0 if p.joins else i + 1)
                                 for i, p in enumerate(part.patches)])
         _, first, index = np.unique(np.column_stack([owner, keys]), axis=0, return_index=True, return_inverse=True)
         self.verts = points[first]
@@ -1160,7 +1175,7 @@ class Welded:
             ids = index.ravel()[start:start + r * c].reshape(r, c)
             start += r * c
             self.ids.append(ids)
-            uv = (p.other if getattr(p, "right", False) else p).corner_uv()
+            uv = (p.other if p.right else p).corner_uv()
             for i in range(r - 1):
                 for j in range(c - 1):
                     corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
@@ -1301,7 +1316,8 @@ def paint_patch(patch, welded, ids, shade, curve, seed, colour_map, glow_map):
     colour = colour * (1 - (1 - (0.40 + 0.60 * ao)) * solid)[..., None]
     if patch.wear:
         chip = smoothstep(60, 260, edge) * smoothstep(0.50, 0.64, fbm(local, 0.011, 3, 9)) * painted * solid
-        colour = mix(colour, (0.60, 0.60, 0.59), 0.75 * chip * patch.wear)
+        bare = np.minimum(colour.mean(-1, keepdims=True) * 1.7 + 0.05, (0.60, 0.60, 0.59))
+        colour = mix(colour, bare, 0.75 * chip * patch.wear)
         speck = smoothstep(0.80, 0.86, noise(local, 0.0035, 21)) * smoothstep(0.55, 0.75, fbm(local, 0.04, 2, 23))
         colour = mix(colour, colour * 0.62, 0.35 * speck * painted * solid * patch.wear)
     colour = np.clip(colour, 0, 1)
@@ -1395,35 +1411,22 @@ def paint_blend_sheet():
 # Blender objects
 # --------------------------------------------------------------------------
 
-def save_jpeg(name, rows, folder, quality=JPEG_QUALITY):
-    """Writes the picture as JPEG and returns it as a Blender image of that file."""
-    height, width, _ = rows.shape
-    scratch = bpy.data.images.new(name + "_scratch", width, height)
+def save_image(name, rows, folder, quality=None):
+    """Writes the picture and returns it as a Blender image of that file: a JPEG
+    of the given quality, or else a PNG with alpha."""
+    height, width, channels = rows.shape
+    scratch = bpy.data.images.new(name + "_scratch", width, height, alpha=quality is None)
     pixels = np.ones((height, width, 4), np.float32)
-    pixels[..., :3] = rows
+    pixels[..., :channels] = rows
     scratch.pixels.foreach_set(pixels.ravel())
     scene = bpy.context.scene
     scene.view_settings.view_transform = "Standard"
-    scene.render.image_settings.file_format = "JPEG"
-    scene.render.image_settings.color_mode = "RGB"
-    scene.render.image_settings.quality = quality
-    path = os.path.join(folder, name + ".jpg")
+    settings = scene.render.image_settings
+    settings.file_format = "JPEG" if quality else "PNG"
+    settings.color_mode = "RGB" if quality else "RGBA"
+    settings.quality, settings.compression = quality or 100, 100
+    path = os.path.join(folder, name + (".jpg" if quality else ".png"))
     scratch.save_render(path, scene=scene)
-    bpy.data.images.remove(scratch)
-    image = bpy.data.images.load(path)
-    image.name = name
-    return image
-
-
-def save_png(name, rows, folder):
-    """The same for a PNG with alpha."""
-    height, width, _ = rows.shape
-    scratch = bpy.data.images.new(name + "_scratch", width, height, alpha=True)
-    scratch.pixels.foreach_set(np.asarray(rows, np.float32).ravel())
-    path = os.path.join(folder, name + ".png")
-    scratch.filepath_raw = path
-    scratch.file_format = "PNG"
-    scratch.save()
     bpy.data.images.remove(scratch)
     image = bpy.data.images.load(path)
     image.name = name
@@ -1508,7 +1511,7 @@ def build_nodes():
     yaw, pitch, camera, iris = build_gimbal()
     nodes += [Node("gimbal_yaw", "body", (0, -0.178, -0.064), yaw, moves="R"),
               Node("gimbal_pitch", "gimbal_yaw", (0, 0, -0.052), pitch, moves="R"),
-              Node("camera", "gimbal_pitch", (0, -0.030, 0), camera, moves="TR"),
+              Node("camera", "gimbal_pitch", (0, -0.030, 0), camera, moves="T"),
               Node("lens_iris", "camera", (0, -0.0085, 0), iris, moves="RS")]
     leg, shin, skid = build_leg()
     for name, s in SIDES:
@@ -1545,6 +1548,7 @@ def build_nodes():
 # --------------------------------------------------------------------------
 
 TAU = 2 * math.pi
+ROTOR_SPEED = 4.5             # turns per second
 
 
 def wave(t, period, phase=0.0):
@@ -1570,19 +1574,19 @@ class Pose:
         self.offset, self.rotation, self.scale = {}, {}, {}
 
 
-def legs_and_arms(pose, deploy, fold, reach, t, grip, swing):
-    """deploy: legs 0..1; fold: arms in degrees; reach: manipulators 0..1."""
+def limbs(pose, deploy, fold, reach, grip, swing):
+    """deploy: legs 0..1; fold: front and rear arms in degrees; reach and grip:
+    left and right manipulator 0..1; swing: their sway in degrees."""
     for name, s in SIDES:
-        out = 100 + (37 - 100) * deploy
-        shin = -82 + (7 + 82) * deploy
-        pose.rotation[f"leg_{name}"] = turn("Y", -s * out)
-        pose.rotation[f"shin_{name}"] = turn("Y", -s * (shin - out))
-        pose.rotation[f"skid_{name}"] = turn("Y", s * shin)
+        # The thigh swings back under the keel, the shin forward; the skid stays level.
+        thigh = turn("Y", -s * 37 * deploy) @ turn("X", 71 * (1 - deploy))
+        shin = turn("Y", s * 30 * deploy) @ turn("X", -152 * (1 - deploy))
+        pose.rotation[f"leg_{name}"], pose.rotation[f"shin_{name}"] = thigh, shin
+        pose.rotation[f"skid_{name}"] = (thigh @ shin).inverted()
         # Folded under the keel, or stretched forward.
         upper = 160 + (28 - 160) * reach[s] + swing[s]
         fore = -158 + (-8 + 158) * reach[s] - 1.4 * swing[s]
-        yaw = s * (0 + 9 * reach[s])
-        pose.rotation[f"manipulator_{name}"] = turn("Z", yaw) @ turn("X", upper)
+        pose.rotation[f"manipulator_{name}"] = turn("Z", 9 * s * reach[s]) @ turn("X", upper)
         pose.rotation[f"forearm_{name}"] = turn("X", fore)
         pose.rotation[f"gripper_{name}"] = turn("X", -(upper + fore) * 0.8) @ turn("Y", s * 70 * reach[s] * grip["roll"])
         for finger in ("upper", "lower"):
@@ -1606,7 +1610,7 @@ def hover_pose(t):
     p.offset["drone"] = (0.014 * wave(t, 6), 0.010 * wave(t, 6, 0.3), 0.020 * wave(t, 3))
     p.rotation["drone"] = turn("Z", 4.0 * wave(t, 6, 0.6))
     p.rotation["body"] = turn("X", pitch) @ turn("Y", roll)
-    spin_rotors(p, 4.5 * t, 1.0)
+    spin_rotors(p, ROTOR_SPEED * t, 1.0)
     for name, sx, sy in CORNERS:
         p.rotation[f"pod_{name}"] = turn("X", 4 * wave(t, 3, 0.15 + 0.1 * sx) + 2) @ turn("Y", 3 * wave(t, 2, 0.2 * sy))
     look = ease(t, 0, 0, 0.5, 0, 1.2, 34, 2.2, 34, 3.0, -28, 4.1, -28, 4.9, 0, 6, 0)
@@ -1617,10 +1621,10 @@ def hover_pose(t):
     zoom = ease(t, 0, 0, 1.3, 0, 1.6, 1, 2.2, 1, 2.6, 0, 3.2, 0, 3.5, 1, 4.1, 1, 4.5, 0, 6, 0)
     camera_pose(p, zoom, 40 * zoom)
     p.rotation["scanner_eye"] = turn("Z", gaze * 0.8) @ turn("X", 6 * wave(t, 3, 0.3))
-    legs_and_arms(p, 0.0, {-1: 2.0 * wave(t, 3, 0.4), 1: 2.0 * wave(t, 3, 0.55)}, {1: 0.0, -1: 0.0}, t,
-                  {1: 0.35 + 0.25 * wave(t, 3), -1: 0.35 + 0.25 * wave(t, 3, 0.5), "roll": 0},
-                  {1: 2.5 * wave(t, 3, 0.2), -1: 2.5 * wave(t, 3, 0.35)})
-    extras(p, t, 0.0, 0.0, 0.0, 0.0, sway=1.0, rudder=5 * wave(t, 6, 0.1), flash=1.0)
+    limbs(p, 0.0, {-1: 2.0 * wave(t, 3, 0.4), 1: 2.0 * wave(t, 3, 0.55)}, {1: 0.0, -1: 0.0},
+          {1: 0.35 + 0.25 * wave(t, 3), -1: 0.35 + 0.25 * wave(t, 3, 0.5), "roll": 0},
+          {1: 2.5 * wave(t, 3, 0.2), -1: 2.5 * wave(t, 3, 0.35)})
+    extras(p, t, 0.0, 0.0, 0.0, 0.0, sway=1.0, period=2, rudder=5 * wave(t, 6, 0.1), flash=1.0)
     return p
 
 
@@ -1645,10 +1649,10 @@ def survey_pose(t):
     grip = {s: 0.35 + 0.65 * reach[s] * (0.5 + 0.5 * wave(t, 1.25, 0.25 * s)) for s in (1, -1)}
     grip["roll"] = wave(t, 5, 0.1)
     swing = {s: reach[s] * 16 * wave(t, 2.5, 0.25 * s) for s in (1, -1)}
-    legs_and_arms(p, 0.0, {-1: 0.6 * lean * 0.5, 1: -0.2 * lean}, reach, t, grip, swing)
+    limbs(p, 0.0, {-1: 0.6 * lean * 0.5, 1: -0.2 * lean}, reach, grip, swing)
     door = ease(t, 0, 0, 0.3, 0, 1.5, 1, 8.4, 1, 9.7, 0, 10, 0)
     rise = ease(t, 0, 0, 1.1, 0, 2.6, 1, 7.6, 1, 9.0, 0, 10, 0)
-    extras(p, t, 0.0, door, rise, 2.4 * t, sway=1.8, rudder=-14 * bank / 9, flash=2.0)
+    extras(p, t, 0.0, door, rise, 2.4 * t, sway=1.8, period=2.5, rudder=-14 * bank / 9, flash=2.0)
     return p
 
 
@@ -1674,16 +1678,13 @@ def landing_pose(t):
     camera_pose(p, ease(t, 0, 0, 2.0, 0, 2.8, 1, 4.2, 1, 5.0, -0.4, 9.0, -0.4, 10.2, 0, 14, 0), 0.0)
     p.rotation["scanner_eye"] = turn("Z", 14 * wave(t, 3.5) * (1 - stowed)) @ turn("X", 24 * ease(t, 0, 0, 1, 0, 2, 1, 4.4, 1, 5.4, -0.7, 8.7, -0.7, 9.8, 0, 14, 0))
     hand = ease(t, 0, 0, 6.6, 0, 7.4, 0.42, 8.0, 0.42, 8.9, 0, 14, 0)
-    legs_and_arms(p, deploy, {s: 68 * fold[s] for s in (1, -1)}, {1: hand, -1: 0.0}, t,
-                  {1: 0.35 + 0.6 * hand * (0.5 + 0.5 * wave(t, 0.7)), -1: 0.35, "roll": 0.4},
-                  {1: 18 * hand * wave(t, 0.7), -1: 0.0})
+    limbs(p, deploy, {s: 68 * fold[s] for s in (1, -1)}, {1: hand, -1: 0.0},
+          {1: 0.35 + 0.6 * hand * (0.5 + 0.5 * wave(t, 0.7)), -1: 0.35, "roll": 0.4},
+          {1: 18 * hand * wave(t, 0.7), -1: 0.0})
     lid = ease(t, 0, 0, 5.6, 0, 7.0, 1, 8.0, 1, 9.4, 0, 14, 0)
     door = ease(t, 0, 0, 6.0, 0, 6.9, 0.55, 8.2, 0.55, 9.2, 0, 14, 0)
-    extras(p, t, lid, door, 0.25 * door, 0.0, sway=0.3 + 0.7 * power, rudder=20 * stowed, flash=1.0)
+    extras(p, t, lid, door, 0.25 * door, 0.0, sway=0.3 + 0.7 * power, period=3.5, rudder=20 * stowed, flash=1.0)
     return p
-
-
-LANDING_SPEED = 4.5
 
 
 def landing_turns(t):
@@ -1692,29 +1693,28 @@ def landing_turns(t):
     times = np.linspace(0, 14, 1401)
     speed = np.array([ease(x, 0, 1, 4.4, 1, 6.3, 0, 8.7, 0, 10.6, 1, 14, 1) for x in times])
     total = np.concatenate([[0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(times))])
-    whole = round(total[-1] * LANDING_SPEED)
+    whole = round(total[-1] * ROTOR_SPEED)
     return float(np.interp(t, times, total)) * whole / total[-1]
 
 
 def camera_pose(pose, zoom, roll):
     """Zoom moves the barrel and narrows the iris."""
     pose.offset["camera"] = (0, -0.009 * zoom, 0)
-    pose.rotation["camera"] = turn("Y", 0.0)
     f = 1.12 - 0.36 * zoom
     pose.scale["lens_iris"] = (f, 1.0, f)
     pose.rotation["lens_iris"] = turn("Y", roll)
 
 
-def extras(pose, t, lid, door, rise, spin, sway, rudder, flash):
-    """Canopy, hatch, mast, antennae, fins and beacon."""
+def extras(pose, t, lid, door, rise, spin, sway, period, rudder, flash):
+    """Canopy, hatch, mast, antennae (swaying with the period), fins and beacon."""
     pose.rotation["canopy"] = turn("X", -52 * lid)
     for name, s in SIDES:
         pose.rotation[f"hatch_{name}"] = turn("Y", s * 112 * door)
         a = 3.0 * sway
-        pose.rotation[f"antenna_{name}"] = turn("X", a * wave(t, 2 if sway == 1.0 else 2.5 if sway > 1 else 3.5, 0.1)) \
-            @ turn("Y", 0.7 * a * wave(t, 2 if sway == 1.0 else 2.5 if sway > 1 else 3.5, 0.3 + 0.1 * s))
-        pose.rotation[f"antenna_tip_{name}"] = turn("X", 2.2 * a * wave(t, 2 if sway == 1.0 else 2.5 if sway > 1 else 3.5, -0.03)) \
-            @ turn("Y", 1.5 * a * wave(t, 2 if sway == 1.0 else 2.5 if sway > 1 else 3.5, 0.2 + 0.1 * s))
+        pose.rotation[f"antenna_{name}"] = turn("X", a * wave(t, period, 0.1)) \
+            @ turn("Y", 0.7 * a * wave(t, period, 0.3 + 0.1 * s))
+        pose.rotation[f"antenna_tip_{name}"] = turn("X", 2.2 * a * wave(t, period, -0.03)) \
+            @ turn("Y", 1.5 * a * wave(t, period, 0.2 + 0.1 * s))
         pose.rotation[f"fin_{name}"] = turn("Z", rudder)
     pose.offset["mast"] = (0, 0, 0.060 * rise - 0.022)
     pose.rotation["lidar_head"] = turn("Z", 360 * spin)
@@ -1833,10 +1833,10 @@ def build_drone(folder):
     small = ATLAS_SIZE // 2
     glow = glow.reshape(small, 2, small, 2, 3).mean((1, 3))
     materials = {
-        "opaque": make_material("drone_shell", save_jpeg("drone_colour", colour, folder), 0.5,
-                                emission=save_jpeg("drone_glow", glow, folder, 90)),
-        "mask": make_material("drone_grille", save_png("drone_grille", paint_mask_sheet(), folder), 0.55, "CLIP"),
-        "blend": make_material("drone_glass", save_png("drone_glass", paint_blend_sheet(), folder), 0.12, "BLEND"),
+        "opaque": make_material("drone_shell", save_image("drone_colour", colour, folder, JPEG_QUALITY), 0.5,
+                                emission=save_image("drone_glow", glow, folder, JPEG_QUALITY)),
+        "mask": make_material("drone_grille", save_image("drone_grille", paint_mask_sheet(), folder), 0.55, "CLIP"),
+        "blend": make_material("drone_glass", save_image("drone_glass", paint_blend_sheet(), folder), 0.12, "BLEND"),
     }
     meshes = {part: make_mesh(part.name, mesh, materials) for part, mesh in welded.items()}
     objects = {}
