@@ -12,6 +12,9 @@ fn chain(joints: usize) -> Scene {
         local: Transform::Trs { translation: Vec3::Y, rotation: Quat::IDENTITY, scale: Vec3::ONE },
         mesh: None,
         skin: None,
+        weights: Vec::new(),
+        camera: None,
+        light: None,
         in_scene: true,
     };
     let channel = |node, interpolation, values| Channel { node, times: vec![0.0, 1.0], interpolation, values };

@@ -101,6 +101,8 @@ pub struct Largest {
     pub nodes: f64,
     /// Joint matrices.
     pub joints: f64,
+    /// Weights of morph targets.
+    pub weights: f64,
     /// Positions of vertices.
     pub positions: f64,
     /// Normals of vertices.
@@ -112,7 +114,7 @@ pub struct Largest {
 impl Largest {
     /// The largest of all differences.
     pub fn max(&self) -> f64 {
-        self.nodes.max(self.joints).max(self.positions).max(self.normals)
+        self.nodes.max(self.joints).max(self.weights).max(self.positions).max(self.normals)
     }
 
     /// The larger of both, one by one.
@@ -121,6 +123,7 @@ impl Largest {
         Largest {
             nodes: self.nodes.max(other.nodes),
             joints: self.joints.max(other.joints),
+            weights: self.weights.max(other.weights),
             positions: self.positions.max(other.positions),
             normals: self.normals.max(other.normals),
             vertices: self.vertices + other.vertices,
@@ -130,9 +133,9 @@ impl Largest {
 
 /// Compares a pose with the expected one.
 ///
-/// Matrices: the largest difference of an element by the largest element of the matrix. Positions: the largest
-/// difference of a coordinate by the largest coordinate of the expected vertices, which is the model's size. Normals: the
-/// largest difference of a coordinate. Vertices that morph are not compared while `found` has no weights of morph targets.
+/// Matrices: the largest difference of an element by the largest element of the matrix. Weights: the largest difference.
+/// Positions: the largest difference of a coordinate by the largest coordinate of the expected vertices, which is the model's
+/// size. Normals: the largest difference of a coordinate.
 ///
 /// # Panics
 ///
@@ -152,10 +155,13 @@ pub fn compare(found: &Snapshot, expected: &Snapshot) -> Largest {
             largest.joints = largest.joints.max(matrix_difference(found, expected));
         }
     }
-    let morphs = !expected.morph_weights.is_empty();
-    if !morphs || !found.morph_weights.is_empty() {
-        compare_vertices(&found.vertices, &expected.vertices, &mut largest);
+    let nodes = |snapshot: &Snapshot| snapshot.morph_weights.keys().copied().collect::<Vec<_>>();
+    assert_eq!(nodes(found), nodes(expected), "the nodes that morph");
+    for (found, expected) in found.morph_weights.values().zip(expected.morph_weights.values()) {
+        assert_eq!(found.len(), expected.len(), "the number of morph targets");
+        largest.weights = largest.weights.max(difference(found, expected));
     }
+    compare_vertices(&found.vertices, &expected.vertices, &mut largest);
     largest
 }
 

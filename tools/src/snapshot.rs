@@ -19,7 +19,7 @@ pub struct Snapshot {
     pub time: f32,
     /// All nodes of the file.
     pub nodes: Vec<Node>,
-    /// The weights of morph targets by node.
+    /// The weights of morph targets, by nodes whose mesh has some.
     pub morph_weights: BTreeMap<usize, Vec<f32>>,
     /// All skins of the file.
     pub skins: Vec<Skin>,
@@ -65,7 +65,7 @@ pub struct Vertex {
     pub prim: usize,
     /// The vertex's index in the primitive's accessors.
     pub index: usize,
-    /// Its place in the world after skinning.
+    /// Its place in the world after morphing and skinning.
     pub position: [f32; 3],
     /// Its unit normal in the world, where the file has normals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ impl Snapshot {
             animation: clip.map(|(animation, _)| animation),
             time: clip.map_or(0.0, |(_, time)| time),
             nodes: nodes(scene, &pose),
-            morph_weights: BTreeMap::new(),
+            morph_weights: morph_weights(scene, &pose),
             skins: skins(scene, &pose),
             vertices: vertices(scene, &pose),
         }
@@ -103,6 +103,11 @@ fn nodes(scene: &Scene, pose: &Pose) -> Vec<Node> {
         world: pose.world(index).to_cols_array(),
     };
     scene.nodes.iter().enumerate().map(node).collect()
+}
+
+fn morph_weights(scene: &Scene, pose: &Pose) -> BTreeMap<usize, Vec<f32>> {
+    let weights = (0..scene.nodes.len()).map(|node| (node, pose.weights(node).to_vec()));
+    weights.filter(|(_, weights)| !weights.is_empty()).collect()
 }
 
 fn skins(scene: &Scene, pose: &Pose) -> Vec<Skin> {

@@ -31,7 +31,7 @@ use self::playback::Playback;
 use crate::camera::{OrbitCamera, View};
 use crate::frame::Target;
 use crate::gpu::{Device, GpuChoice, Instance, MessageCount, Surface, Validation};
-use crate::scene::{Bounds, Pose, Scene};
+use crate::scene::{Bounds, Pose, Purpose, Scene, TextureSlot};
 use crate::stage::Setting;
 
 /// The exit code when validation had something to say under `--validation strict`.
@@ -147,18 +147,23 @@ impl Setup {
             (None, Some(path)) => Source::Own(path),
             (None, None) => Source::None,
         };
-        Loader { source, options: self.options.clone(), model: self.model.clone(), own_view: S::VIEW, empty: S::BOUNDS }
+        self.loader_from::<S>(source, self.model.clone())
     }
 
     /// What it takes to read another model. The clip that the command line names is not one of it.
     fn loader_of<S: Sample>(&self, path: PathBuf) -> Loader {
-        let model = ModelOptions { animation: None, ..self.model.clone() };
+        let model = ModelOptions { animation: None, camera: None, ..self.model.clone() };
+        self.loader_from::<S>(Source::Given(path), model)
+    }
+
+    fn loader_from<S: Sample>(&self, source: Source, model: ModelOptions) -> Loader {
         Loader {
-            source: Source::Given(path),
+            source,
             options: self.options.clone(),
             model,
             own_view: S::VIEW,
             empty: S::BOUNDS,
+            textures: S::TEXTURES,
         }
     }
 
@@ -184,6 +189,8 @@ struct Loader {
     own_view: Option<View>,
     /// The box of what there is to see where no model says it.
     empty: Bounds,
+    /// What textures are read.
+    textures: &'static [TextureSlot],
 }
 
 /// Where a model comes from.
@@ -207,11 +214,19 @@ impl Loader {
         Some(path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned())
     }
 
+    fn load_scene(&self, path: &Path) -> Result<Scene> {
+        let scene = Scene::load_for(path, Purpose::Draw(self.textures))?;
+        for warning in &scene.warnings {
+            eprintln!("warning: {}: {warning}", path.display());
+        }
+        Ok(scene)
+    }
+
     /// Reads the model, its clips, and places the camera.
     fn load(&self) -> Result<Loaded> {
         let scene = match &self.source {
-            Source::Given(path) => load_scene(path)?,
-            Source::Own(path) => load_scene(&crate::asset(path)?)?,
+            Source::Given(path) => self.load_scene(path)?,
+            Source::Own(path) => self.load_scene(&crate::asset(path)?)?,
             Source::None => Scene::default(),
         };
         let playback = Playback::new(&scene, &self.model, self.options.time)?;
@@ -246,14 +261,6 @@ struct Loaded {
     playback: Playback,
     bounds: Bounds,
     camera: OrbitCamera,
-}
-
-fn load_scene(path: &Path) -> Result<Scene> {
-    let scene = Scene::load(path)?;
-    for warning in &scene.warnings {
-        eprintln!("warning: {}: {warning}", path.display());
-    }
-    Ok(scene)
 }
 
 /// How many moments of a clip the camera's framing looks at.

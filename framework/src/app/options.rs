@@ -91,6 +91,9 @@ pub(crate) struct ModelOptions {
     /// Hold a clip's last pose instead of repeating it
     #[arg(long)]
     pub no_loop: bool,
+    /// Look through one of the model's own cameras, counted from 0
+    #[arg(long, value_name = "N", conflicts_with_all = ["eye", "target", "fov"])]
+    pub camera: Option<usize>,
 }
 
 impl ValueEnum for Validation {

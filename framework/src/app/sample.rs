@@ -9,7 +9,7 @@ use glam::Vec3;
 use crate::camera::View;
 use crate::frame::{Frame, Target};
 use crate::gpu::{Device, Feature};
-use crate::scene::{Bounds, Scene};
+use crate::scene::{Bounds, Scene, TextureSlot};
 use crate::stage::Setting;
 
 /// A program that shows one technique. `main` hands it to [`run`](crate::run).
@@ -20,6 +20,8 @@ pub trait Sample: Sized {
     /// The model to show unless another is given, a path below the folder `assets`. `None`: the sample shows no model and
     /// takes no model options.
     const MODEL: Option<&'static str> = None;
+    /// The textures of a model's materials that the sample reads. Others are not decoded.
+    const TEXTURES: &'static [TextureSlot] = &[TextureSlot::BaseColor];
     /// The samples a pixel that it can draw with, 1 or 4, the default first. `--msaa` chooses.
     const MSAA: &'static [u32] = &[4, 1];
     /// The camera for the sample's own scene. A model that is given is framed instead.

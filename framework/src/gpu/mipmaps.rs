@@ -23,14 +23,17 @@ impl Transfer {
         let mut encoded = Vec::with_capacity(1 << 16);
         for byte in 0..=u8::MAX {
             // The values up to half-way to the next byte.
-            let end = if byte == u8::MAX { 1.0 } else { decode((f32::from(byte) + 0.5) / 255.0) };
-            encoded.resize(((end * 65535.0).round() as usize + 1).max(encoded.len()), byte);
+            let end = match byte {
+                u8::MAX => 1 << 16,
+                _ => (decode((f32::from(byte) + 0.5) / 255.0) * 65535.0).ceil() as usize,
+            };
+            encoded.resize(end, byte);
         }
         Self { decoded: std::array::from_fn(|byte| decode(byte as f32 / 255.0)), encoded }
     }
 
     fn encode(&self, value: f32) -> u8 {
-        self.encoded[((value * 65535.0 + 0.5) as usize).min(self.encoded.len() - 1)]
+        self.encoded[((value * 65535.0 + 0.5) as usize).min(0xffff)]
     }
 }
 

@@ -244,6 +244,15 @@ impl<'a> Accessors<'a> {
         Ok(self.root.accessors[index].count.0)
     }
 
+    /// The type of an accessor's elements.
+    pub(super) fn element_type(&self, at: &str, index: Index<json::Accessor>) -> Result<Type, Problem> {
+        let index = resolve(at, index, "accessors", self.root.accessors.len())?;
+        match self.root.accessors[index].type_ {
+            Checked::Valid(type_) => Ok(type_),
+            Checked::Invalid => Err(broken(format!("/accessors/{index}"), "its type is none that glTF knows")),
+        }
+    }
+
     /// The type of an accessor's components.
     pub(super) fn component_type(&self, at: &str, index: Index<json::Accessor>) -> Result<ComponentType, Problem> {
         let index = resolve(at, index, "accessors", self.root.accessors.len())?;

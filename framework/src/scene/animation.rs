@@ -4,8 +4,9 @@ use super::accessor::{dangling, resolve};
 use super::error::{Problem, broken};
 use super::import::Context;
 use super::json::given;
+use super::primitive::replace;
 use super::{Animation, Node, Scene, Transform};
-use glam::{Quat, Vec3};
+use glam::{FloatExt, Quat, Vec3};
 use gltf::json;
 use gltf::json::accessor::Type;
 use gltf::json::animation::Property;
@@ -46,6 +47,8 @@ pub enum Values {
     Rotation(Vec<Quat>),
     /// Scales along each axis.
     Scale(Vec<Vec3>),
+    /// Weights of the node's morph targets: for each value as many numbers as the node has [`Node::weights`].
+    Weights(Vec<f32>),
 }
 
 /// Where a time falls among the keys.
@@ -58,33 +61,46 @@ enum Place {
 }
 
 impl Channel {
-    /// Sets this channel's property of `local` as it is at `time` (seconds). Before the first and after the
-    /// last key it is that key's value. A matrix stays as it is.
-    pub fn apply(&self, time: f32, local: &mut Transform) {
-        let Transform::Trs { translation, rotation, scale } = local else {
-            return;
-        };
+    /// Sets this channel's property, which is of `local` or the `weights` of morph targets, as it is at `time` (seconds).
+    /// Before the first and after the last key it is that key's value. A matrix stays as it is.
+    pub fn apply(&self, time: f32, local: &mut Transform, weights: &mut [f32]) {
+        let place = self.place(time);
         // Values at the end of the range of floats can overflow on their way.
-        match &self.values {
-            Values::Translation(values) => set_finite(translation, self.sample(values, time, Vec3::lerp)),
-            Values::Scale(values) => set_finite(scale, self.sample(values, time, Vec3::lerp)),
+        match (&self.values, local) {
+            (Values::Weights(values), _) => {
+                let count = weights.len();
+                for (target, weight) in weights.iter_mut().enumerate() {
+                    let sampled = self.sample(place, |value| values[value * count + target], f32::lerp);
+                    *weight = if sampled.is_finite() { sampled } else { *weight };
+                }
+            }
+            (Values::Translation(values), Transform::Trs { translation, .. }) => {
+                set_finite(translation, self.sample(place, |value| values[value], Vec3::lerp));
+            }
+            (Values::Scale(values), Transform::Trs { scale, .. }) => {
+                set_finite(scale, self.sample(place, |value| values[value], Vec3::lerp));
+            }
             // A spline can pass through zero, where there is no rotation to be had.
-            Values::Rotation(values) => *rotation = unit(self.sample(values, time, slerp)).unwrap_or(*rotation),
+            (Values::Rotation(values), Transform::Trs { rotation, .. }) => {
+                *rotation = unit(self.sample(place, |value| values[value], slerp)).unwrap_or(*rotation);
+            }
+            (_, Transform::Matrix(_)) => {}
         }
     }
 
-    fn sample<T>(&self, values: &[T], time: f32, linear: impl Fn(T, T, f32) -> T) -> T
+    /// The value at a place. `value` gets one by its index, of which a spline has three for each key.
+    fn sample<T>(&self, place: Place, value: impl Fn(usize) -> T, linear: impl Fn(T, T, f32) -> T) -> T
     where
-        T: Copy + Add<Output = T> + Mul<f32, Output = T>,
+        T: Add<Output = T> + Mul<f32, Output = T>,
     {
-        match (self.interpolation, self.place(time)) {
-            (Interpolation::CubicSpline, Place::Key(key)) => values[3 * key + 1],
+        match (self.interpolation, place) {
+            (Interpolation::CubicSpline, Place::Key(key)) => value(3 * key + 1),
             (Interpolation::CubicSpline, Place::Between { key, part, interval }) => {
                 let key = 3 * key;
-                cubic_spline(part, interval, values[key + 1], values[key + 2], values[key + 3], values[key + 4])
+                cubic_spline(part, interval, value(key + 1), value(key + 2), value(key + 3), value(key + 4))
             }
-            (Interpolation::Linear, Place::Between { key, part, .. }) => linear(values[key], values[key + 1], part),
-            (_, Place::Key(key) | Place::Between { key, .. }) => values[key],
+            (Interpolation::Linear, Place::Between { key, part, .. }) => linear(value(key), value(key + 1), part),
+            (_, Place::Key(key) | Place::Between { key, .. }) => value(key),
         }
     }
 
@@ -116,7 +132,7 @@ where
 }
 
 /// Spherical linear interpolation of unit quaternions by the shorter way (glTF 2.0, appendix C.4).
-fn slerp(from: Quat, to: Quat, t: f32) -> Quat {
+pub(super) fn slerp(from: Quat, to: Quat, t: f32) -> Quat {
     let to = if from.dot(to) < 0.0 { -to } else { to };
     // The angle from the chords: the arc cosine of a dot product near 1 has but half the digits.
     let angle = 2.0 * (from - to).length().atan2((from + to).length());
@@ -224,10 +240,11 @@ fn import_channel(
         return Ok(None);
     };
     let node = resolve(&format!("{at}/target/node"), node, "nodes", nodes.len())?;
-    if property == Property::MorphTargetWeights {
-        return Ok(None);
+    let is_weights = property == Property::MorphTargetWeights;
+    if is_weights && nodes[node].weights.is_empty() {
+        return warn(format!("{at}/target/node"), "the node has no morph targets; the channel is ignored");
     }
-    if matches!(nodes[node].local, Transform::Matrix(_)) {
+    if !is_weights && matches!(nodes[node].local, Transform::Matrix(_)) {
         return warn(format!("{at}/target/node"), "a node with a matrix cannot be animated; the channel is ignored");
     }
     if times.is_empty() {
@@ -249,40 +266,53 @@ fn import_channel(
             Values::Translation(accessors.floats(&output, sampler.output, Type::Vec3, Vec3::from_array)?)
         }
         Property::Scale => Values::Scale(accessors.floats(&output, sampler.output, Type::Vec3, Vec3::from_array)?),
-        _ => Values::Rotation(accessors.floats(&output, sampler.output, Type::Vec4, Quat::from_array)?),
+        Property::MorphTargetWeights => {
+            Values::Weights(accessors.floats(&output, sampler.output, Type::Scalar, |[weight]| weight)?)
+        }
+        Property::Rotation => Values::Rotation(accessors.floats(&output, sampler.output, Type::Vec4, Quat::from_array)?),
     };
     let mut channel = Channel { node, times, interpolation, values };
-    check_values(context, &output, &mut channel)?;
+    check_values(context, &output, &mut channel, nodes[node].weights.len())?;
     Ok(Some(channel))
 }
 
-/// Checks the number of values, and replaces those that are none.
-fn check_values(context: &Context, at: &str, channel: &mut Channel) -> Result<(), Problem> {
+/// Checks the number of values, and replaces those that are none. `targets` is how many morph targets the node has.
+fn check_values(context: &Context, at: &str, channel: &mut Channel, targets: usize) -> Result<(), Problem> {
     let is_spline = channel.interpolation == Interpolation::CubicSpline;
-    let needed = channel.times.len() * if is_spline { 3 } else { 1 };
-    let count = match &channel.values {
+    let mut needed = channel.times.len() * if is_spline { 3 } else { 1 };
+    let count = match &mut channel.values {
         Values::Translation(values) | Values::Scale(values) => values.len(),
         Values::Rotation(values) => values.len(),
+        Values::Weights(values) => {
+            fit_weights(context, at, values, needed, targets);
+            needed *= targets;
+            values.len()
+        }
     };
     if count < needed {
         return Err(broken(at, format!("{count} values for {} keys, which need {needed}", channel.times.len())));
     }
     let bad = match &mut channel.values {
-        Values::Translation(values) => replace_vectors(values, Vec3::ZERO),
-        Values::Scale(values) => replace_vectors(values, Vec3::ONE),
+        Values::Translation(values) => replace(values, |value| !value.is_finite(), Vec3::ZERO),
+        Values::Scale(values) => replace(values, |value| !value.is_finite(), Vec3::ONE),
         Values::Rotation(values) => replace_rotations(values, is_spline),
+        Values::Weights(values) => replace(values, |weight| !weight.is_finite(), 0.0),
     };
     context.warnings.add_count(bad, at, "a value is not finite or not a rotation; that of no motion is used");
     Ok(())
 }
 
-fn replace_vectors(values: &mut [Vec3], sane: Vec3) -> usize {
-    let mut bad = 0;
-    for value in values.iter_mut().filter(|value| !value.is_finite()) {
-        *value = sane;
-        bad += 1;
+/// Makes weights that the file has for another number of morph targets fit: those of further targets are dropped, those of
+/// missing ones are 0.
+fn fit_weights(context: &Context, at: &str, weights: &mut Vec<f32>, values: usize, targets: usize) {
+    let (count, is_whole) = (weights.len() / values, weights.len().is_multiple_of(values));
+    if count == targets || count == 0 || !is_whole {
+        return;
     }
-    bad
+    let message = format!("has the weights of {count} morph targets where the node has {targets}");
+    context.warnings.add(at, message);
+    let fit = |value: &[f32]| (0..targets).map(|target| value.get(target).copied().unwrap_or(0.0)).collect::<Vec<_>>();
+    *weights = weights.chunks_exact(count).flat_map(fit).collect();
 }
 
 /// Normalizes rotations, but not the values of a spline, and tangents, which are no rotations, only need to be finite.
@@ -312,14 +342,14 @@ mod tests {
 
     fn translation_at(channel: &Channel, time: f32) -> Vec3 {
         let mut local = REST;
-        channel.apply(time, &mut local);
+        channel.apply(time, &mut local, &mut []);
         let Transform::Trs { translation, .. } = local else { unreachable!() };
         translation
     }
 
     fn rotation_at(channel: &Channel, time: f32) -> Quat {
         let mut local = REST;
-        channel.apply(time, &mut local);
+        channel.apply(time, &mut local, &mut []);
         let Transform::Trs { rotation, .. } = local else { unreachable!() };
         rotation
     }
@@ -423,7 +453,7 @@ mod tests {
         let channel = channel(&[2.0], Interpolation::Linear, Values::Scale(vec![Vec3::splat(3.0)]));
         for time in [0.0, 2.0, 5.0] {
             let mut local = REST;
-            channel.apply(time, &mut local);
+            channel.apply(time, &mut local, &mut []);
             assert!(matches!(local, Transform::Trs { scale, .. } if scale == Vec3::splat(3.0)));
         }
     }

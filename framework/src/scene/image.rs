@@ -3,7 +3,7 @@
 use super::accessor::{load_uri, resolve};
 use super::error::{Problem, broken};
 use super::import::Context;
-use super::{Image, Material, Texture};
+use super::{Image, Material, Texture, TextureSlot};
 use gltf::json;
 use image::{ImageDecoder, ImageReader, Limits, RgbaImage};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -24,15 +24,16 @@ const GROWTH: u64 = 256;
 const FLOOR: u64 = LARGEST_IMAGE;
 const LARGEST_SUM: u64 = 8 << 30;
 
-/// Decodes the images that materials use, in parallel. A file that is not there is an error; an image that
+/// Decodes the images that materials use in these slots, in parallel. A file that is not there is an error; an image that
 /// cannot be decoded is a warning, and the textures that name it then have none.
 pub(super) fn import_images(
     context: &Context,
     materials: &[Material],
     textures: &mut [Texture],
+    slots: &[TextureSlot],
 ) -> Result<Vec<Image>, Problem> {
     let json = &context.root.images;
-    let encoded = read_images(context, &used_images(context, materials, textures))?;
+    let encoded = read_images(context, &used_images(context, materials, textures, slots))?;
     let left = AtomicU64::new(budget(json, &encoded));
     let decode = |bytes: Option<Cow<[u8]>>| bytes.map_or(Ok(RgbaImage::default()), |bytes| decode(&bytes, &left));
     let decoded: Vec<_> = encoded.into_par_iter().map(decode).collect();
@@ -50,10 +51,10 @@ pub(super) fn import_images(
     Ok(images)
 }
 
-/// Which images are used by a material.
-fn used_images(context: &Context, materials: &[Material], textures: &[Texture]) -> Vec<bool> {
+/// Which images are used by a material in one of these slots.
+fn used_images(context: &Context, materials: &[Material], textures: &[Texture], slots: &[TextureSlot]) -> Vec<bool> {
     let mut used = vec![false; context.root.images.len()];
-    for info in materials.iter().filter_map(|material| material.base_color_texture) {
+    for info in materials.iter().flat_map(|material| slots.iter().filter_map(|&slot| material.texture(slot))) {
         match textures[info.texture].image {
             Some(image) => used[image] = true,
             None => {
@@ -98,14 +99,14 @@ fn budget(images: &[json::Image], encoded: &[Option<Cow<[u8]>>]) -> u64 {
     size.saturating_mul(GROWTH).saturating_add(FLOOR).min(LARGEST_SUM)
 }
 
-/// Decodes a PNG or JPEG, told apart by their first bytes: stated MIME types are often wrong.
+/// Decodes a PNG, JPEG or WebP, told apart by their first bytes: stated MIME types are often wrong.
 fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
     if bytes.is_empty() {
         return Err("has no data".into());
     }
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     if reader.format().is_none_or(|format| !format.reading_enabled()) {
-        return Err("is neither a PNG nor a JPEG".into());
+        return Err("is none of PNG, JPEG and WebP".into());
     }
     let mut limits = Limits::default();
     limits.max_alloc = Some(LARGEST_IMAGE);
@@ -155,7 +156,7 @@ mod tests {
     #[test]
     fn other_formats_are_named_as_such() {
         let left = AtomicU64::new(0);
-        assert!(decode(b"RIFF....WEBPVP8L", &left).unwrap_err().contains("neither a PNG nor a JPEG"));
+        assert!(decode(b"BM..............", &left).unwrap_err().contains("none of PNG, JPEG and WebP"));
         assert_eq!(decode(b"", &left).unwrap_err(), "has no data");
     }
 }

@@ -2,7 +2,8 @@
 
 use super::accessor::{Accessors, Buffers, dangling, resolve};
 use super::error::{LoadError, Problem, Warnings, broken};
-use super::{Node, Scene, Skin, Transform, animation, file, image, json, material, primitive};
+use super::{Node, Scene, Skin, TextureSlot, Transform};
+use super::{animation, camera, file, image, json, light, material, morph, primitive, tangent};
 use glam::{Mat4, Quat, Vec3};
 use gltf::json::Root;
 use gltf::json::accessor::Type;
@@ -19,7 +20,7 @@ impl Scene {
     /// structure is broken: an index to nothing, a range outside of its buffer, a cycle of nodes, a missing
     /// part. The error names the file, the place in it and the rule.
     pub fn load(path: &Path) -> Result<Scene, LoadError> {
-        Scene::load_for(path, Purpose::Draw)
+        Scene::load_for(path, Purpose::Draw(&TextureSlot::ALL))
     }
 
     /// Loads a file as [`Scene::load`] does, for that purpose or another one.
@@ -40,9 +41,11 @@ impl Scene {
 /// What a file is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To draw all of it.
-    Draw,
-    /// To tell what is in it. Vertices are those of the file: no normals are computed, and nothing is split for them.
+    /// To draw it with the textures of these slots. Images of others are not decoded, and tangents are computed only for
+    /// [`TextureSlot::Normal`].
+    Draw(&'static [TextureSlot]),
+    /// To tell what is in it. Vertices are those of the file: no normals or tangents are computed, and nothing is split for
+    /// them.
     /// Geometry, channels and skins that depend on an extension that is required but not supported are left out, with
     /// a warning: such a primitive has no vertices.
     Inspect,
@@ -64,7 +67,7 @@ pub(super) fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose
     let container = file::split(bytes)?;
     let warnings = Warnings::default();
     let root = match purpose {
-        Purpose::Draw => json::parse(container.json)?,
+        Purpose::Draw(_) => json::parse(container.json)?,
         Purpose::Inspect => json::parse_what_is_readable(container.json, &warnings)?,
     };
     let buffers = Buffers::load(&root, container.bin, folder)?;
@@ -83,11 +86,18 @@ pub(super) fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose
     let skins = import_skins(&context)?;
     let mut meshes = primitive::import_meshes(&context)?;
     primitive::limit_joints(&context, &mut meshes, &nodes, &skins);
+    morph::import_weights(&context, &mut nodes, &meshes);
     let materials = material::import_materials(&context)?;
     let mut textures = material::import_textures(&context)?;
-    let images = image::import_images(&context, &materials, &mut textures)?;
+    let slots = match purpose {
+        Purpose::Draw(slots) => slots,
+        Purpose::Inspect => &TextureSlot::ALL,
+    };
+    let images = image::import_images(&context, &materials, &mut textures, slots)?;
     let animations = animation::import_animations(&context, &nodes)?;
-    Ok(Scene {
+    let cameras = camera::import_cameras(&context)?;
+    let lights = light::import_lights(&context);
+    let mut scene = Scene {
         name,
         nodes,
         roots,
@@ -96,13 +106,20 @@ pub(super) fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose
         materials,
         textures,
         images,
+        cameras,
+        lights,
         skins,
         animations,
         scene_count: root.scenes.len(),
         extensions_used: root.extensions_used.clone(),
         extensions_required: root.extensions_required.clone(),
-        warnings: context.warnings.into_sentences(),
-    })
+        warnings: Vec::new(),
+    };
+    if purpose != Purpose::Inspect && slots.contains(&TextureSlot::Normal) {
+        tangent::make_tangents(&context, &mut scene)?;
+    }
+    scene.warnings = context.warnings.into_sentences();
+    Ok(scene)
 }
 
 /// All nodes, and the order in which parents come before their children.
@@ -122,7 +139,8 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             Some(index) if index >= len => Err(dangling(&format!("{at}/{field}"), index, array, len)),
             index => Ok(index),
         };
-        within("camera", node.camera.map(|index| index.value()), "cameras", root.cameras.len())?;
+        let light = node.extensions.as_ref().and_then(|extensions| extensions.khr_lights_punctual.as_ref());
+        let lights = light::lights(context).len();
         nodes.push(Node {
             name: node.name.clone(),
             parent: None,
@@ -130,6 +148,9 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             local: import_transform(context, &at, node),
             mesh: within("mesh", node.mesh.map(|index| index.value()), "meshes", root.meshes.len())?,
             skin: within("skin", node.skin.map(|index| index.value()), "skins", root.skins.len())?,
+            weights: Vec::new(),
+            camera: within("camera", node.camera.map(|index| index.value()), "cameras", root.cameras.len())?,
+            light: within("extensions/KHR_lights_punctual/light", light.map(|l| l.light.value()), "lights", lights)?,
             in_scene: false,
         });
     }

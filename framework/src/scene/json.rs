@@ -5,8 +5,16 @@ use super::left_out::leave_out;
 use gltf::json::{self, Root};
 use serde_json::{Map, Value};
 
-/// Extensions that a file may require: those that need nothing, or nothing more than is done anyway.
-const SUPPORTED_EXTENSIONS: &[&str] = &["KHR_mesh_quantization"];
+/// Extensions that a file may require.
+const SUPPORTED_EXTENSIONS: &[&str] = &[
+    "EXT_texture_webp",
+    "KHR_lights_punctual",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_unlit",
+    // Other types of components, which are read anyway.
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+];
 
 /// The index that stands for "none" where the `gltf` crate has no `Option`; no file can have that many
 /// of anything.

@@ -1,23 +1,65 @@
 //! How a scene's nodes stand at a given time.
 
-use super::{Influences, Primitive, Scene, Skin, Transform};
-use glam::{DVec3, Mat3, Mat4, Vec3};
+use super::animation::slerp;
+use super::{Influences, MorphTarget, Primitive, Scene, Skin, Transform};
+use glam::{DVec3, FloatExt, Mat3, Mat4, Vec3};
 
-/// The world transforms of a scene's nodes. Made once for a scene and evaluated for every frame.
+/// The world transforms of a scene's nodes and the weights of their morph targets. Made once for a scene and evaluated for
+/// every frame.
 ///
 /// All methods that take a scene must be given the one that the pose was made for.
 #[derive(Debug, Clone)]
 pub struct Pose {
-    locals: Vec<Transform>,
+    locals: Locals,
+    /// Those of the clips that fade in.
+    fading: Locals,
     worlds: Vec<Mat4>,
+}
+
+/// What clips move, for each node.
+#[derive(Debug, Clone)]
+struct Locals {
+    transforms: Vec<Transform>,
+    weights: Vec<Vec<f32>>,
+}
+
+impl Locals {
+    fn new(scene: &Scene) -> Locals {
+        Locals {
+            transforms: scene.nodes.iter().map(|node| node.local).collect(),
+            weights: scene.nodes.iter().map(|node| node.weights.clone()).collect(),
+        }
+    }
+
+    fn set(&mut self, scene: &Scene, clips: &[(usize, f32)]) {
+        for ((transform, weights), node) in self.transforms.iter_mut().zip(&mut self.weights).zip(&scene.nodes) {
+            *transform = node.local;
+            weights.copy_from_slice(&node.weights);
+        }
+        for &(animation, time) in clips {
+            for channel in &scene.animations[animation].channels {
+                channel.apply(time, &mut self.transforms[channel.node], &mut self.weights[channel.node]);
+            }
+        }
+    }
+
+    /// Goes a part (0 to 1) of the way to `other`.
+    fn approach(&mut self, other: &Locals, part: f32) {
+        for (transform, other) in self.transforms.iter_mut().zip(&other.transforms) {
+            *transform = transform.lerp(other, part);
+        }
+        for (weight, &other) in self.weights.iter_mut().flatten().zip(other.weights.iter().flatten()) {
+            *weight = weight.lerp(other, part);
+        }
+    }
 }
 
 impl Pose {
     /// The rest pose of a scene.
     #[must_use]
     pub fn new(scene: &Scene) -> Pose {
-        let locals = scene.nodes.iter().map(|node| node.local).collect();
-        let mut pose = Pose { locals, worlds: vec![Mat4::IDENTITY; scene.nodes.len()] };
+        let locals = Locals::new(scene);
+        let mut pose = Pose { fading: locals.clone(), locals, worlds: vec![Mat4::IDENTITY; scene.nodes.len()] };
         pose.evaluate(scene, &[]);
         pose
     }
@@ -30,21 +72,41 @@ impl Pose {
     ///
     /// If a clip's index is not that of an animation.
     pub fn evaluate(&mut self, scene: &Scene, clips: &[(usize, f32)]) {
-        for (local, node) in self.locals.iter_mut().zip(&scene.nodes) {
-            *local = node.local;
-        }
-        for &(animation, time) in clips {
-            for channel in &scene.animations[animation].channels {
-                channel.apply(time, &mut self.locals[channel.node]);
-            }
-        }
+        self.locals.set(scene, clips);
+        self.update_worlds(scene);
+    }
+
+    /// Puts the nodes a part (0 to 1) of the way from where the clips `from` move them to where the clips `to` do:
+    /// translations, scales and weights on a straight line, rotations by the shorter way. Allocates nothing.
+    ///
+    /// # Panics
+    ///
+    /// If a clip's index is not that of an animation.
+    pub fn evaluate_fade(&mut self, scene: &Scene, from: &[(usize, f32)], to: &[(usize, f32)], part: f32) {
+        self.locals.set(scene, from);
+        self.fading.set(scene, to);
+        self.locals.approach(&self.fading, part);
+        self.update_worlds(scene);
+    }
+
+    fn update_worlds(&mut self, scene: &Scene) {
         for &node in &scene.node_order {
-            let local = self.locals[node].matrix();
+            let local = self.locals.transforms[node].matrix();
             self.worlds[node] = match scene.nodes[node].parent {
                 Some(parent) => self.worlds[parent] * local,
                 None => local,
             };
         }
+    }
+
+    /// The weights of the morph targets of a node's mesh.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
+    #[must_use]
+    pub fn weights(&self, node: usize) -> &[f32] {
+        &self.locals.weights[node]
     }
 
     /// The matrix from a node's space to the world.
@@ -64,8 +126,8 @@ impl Pose {
         joints.map(|(&joint, &inverse_bind)| self.worlds[joint] * inverse_bind)
     }
 
-    /// Positions (metres) and unit normals in the world of a primitive of a node's mesh, deformed by the
-    /// node's skin with all influences. No normals where the primitive has none.
+    /// Positions (metres) and unit normals in the world of a primitive of a node's mesh, deformed by its morph targets and
+    /// then by the node's skin with all influences. No normals where the primitive has none.
     ///
     /// # Panics
     ///
@@ -75,8 +137,9 @@ impl Pose {
         let primitive = mesh_primitive(scene, node, primitive);
         let deform = self.deformation(scene, node, primitive);
         let normal = |(vertex, &normal): (usize, &Vec3)| {
+            let morphed = deform.morphed(normal, vertex, |target| &target.normals);
             let matrix = normal_matrix(deform.matrix(vertex));
-            (matrix * normal).try_normalize().unwrap_or(normal)
+            (matrix * morphed).try_normalize().unwrap_or(normal)
         };
         (deform.positions(primitive).collect(), primitive.normals.iter().enumerate().map(normal).collect())
     }
@@ -100,14 +163,15 @@ impl Pose {
         bounds
     }
 
-    fn deformation<'a>(&self, scene: &Scene, node: usize, primitive: &'a Primitive) -> Deformation<'a> {
+    fn deformation<'a>(&'a self, scene: &Scene, node: usize, primitive: &'a Primitive) -> Deformation<'a> {
         // A skinned mesh does not follow its node, glTF says; a mesh without influences cannot but do so.
-        match (scene.nodes[node].skin, &primitive.influences) {
+        let placement = match (scene.nodes[node].skin, &primitive.influences) {
             (Some(skin), Some(influences)) => {
-                Deformation::Skin(self.joint_matrices(&scene.skins[skin]).collect(), influences)
+                Placement::Skin(self.joint_matrices(&scene.skins[skin]).collect(), influences)
             }
-            _ => Deformation::Rigid(self.worlds[node]),
-        }
+            _ => Placement::Rigid(self.worlds[node]),
+        };
+        Deformation { targets: &primitive.morph_targets, weights: self.weights(node), placement }
     }
 }
 
@@ -116,8 +180,15 @@ fn mesh_primitive(scene: &Scene, node: usize, primitive: usize) -> &Primitive {
     &scene.meshes[mesh].primitives[primitive]
 }
 
-/// How a primitive's vertices come to the world.
-enum Deformation<'a> {
+/// How a primitive's vertices come to the world: morphed first, then placed.
+struct Deformation<'a> {
+    targets: &'a [MorphTarget],
+    weights: &'a [f32],
+    placement: Placement<'a>,
+}
+
+/// How what is morphed comes to the world.
+enum Placement<'a> {
     Rigid(Mat4),
     Skin(Vec<Mat4>, &'a Influences),
 }
@@ -125,9 +196,9 @@ enum Deformation<'a> {
 impl Deformation<'_> {
     /// The matrix of a vertex: that of the node, or its joints' by weight.
     fn matrix(&self, vertex: usize) -> Mat4 {
-        match self {
-            Deformation::Rigid(matrix) => *matrix,
-            Deformation::Skin(joints, influences) => {
+        match &self.placement {
+            Placement::Rigid(matrix) => *matrix,
+            Placement::Skin(joints, influences) => {
                 let range = vertex * influences.per_vertex..(vertex + 1) * influences.per_vertex;
                 let influences = influences.joints[range.clone()].iter().zip(&influences.weights[range]);
                 // A joint without weight may have a matrix that is not finite: it must not count.
@@ -137,9 +208,20 @@ impl Deformation<'_> {
         }
     }
 
+    /// An attribute of a vertex with what morph targets add to it.
+    fn morphed(&self, rest: Vec3, vertex: usize, attribute: impl Fn(&MorphTarget) -> &Vec<Vec3>) -> Vec3 {
+        let targets = self.targets.iter().zip(self.weights).filter(|&(_, &weight)| weight != 0.0);
+        targets.fold(rest, |sum, (target, &weight)| match attribute(target).get(vertex) {
+            Some(&displacement) => sum + displacement * weight,
+            None => sum,
+        })
+    }
+
     fn positions<'a>(&'a self, primitive: &'a Primitive) -> impl Iterator<Item = Vec3> + 'a {
-        let positions = primitive.positions.iter().enumerate();
-        positions.map(|(vertex, &position)| self.matrix(vertex).transform_point3(position))
+        primitive.positions.iter().enumerate().map(|(vertex, &position)| {
+            let morphed = self.morphed(position, vertex, |target| &target.positions);
+            self.matrix(vertex).transform_point3(morphed)
+        })
     }
 }
 
@@ -167,6 +249,22 @@ impl Transform {
             Transform::Trs { translation, rotation, scale } => {
                 Mat4::from_scale_rotation_translation(scale, rotation, translation)
             }
+        }
+    }
+
+    /// A part (0 to 1) of the way to another transform, factor by factor, rotations by the shorter way. A matrix stays as it
+    /// is.
+    fn lerp(&self, other: &Transform, part: f32) -> Transform {
+        match (*self, *other) {
+            (
+                Transform::Trs { translation, rotation, scale },
+                Transform::Trs { translation: other_translation, rotation: other_rotation, scale: other_scale },
+            ) => Transform::Trs {
+                translation: translation.lerp(other_translation, part),
+                rotation: slerp(rotation, other_rotation, part),
+                scale: scale.lerp(other_scale, part),
+            },
+            _ => *self,
         }
     }
 }
@@ -222,6 +320,9 @@ mod tests {
             local: Transform::Matrix(local),
             mesh: None,
             skin: None,
+            weights: Vec::new(),
+            camera: None,
+            light: None,
             in_scene: true,
         }
     }
@@ -232,8 +333,11 @@ mod tests {
             indices: vec![0, 1, 2],
             positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::splat(99.0)],
             normals: vec![Vec3::Z; 4],
+            tangents: Vec::new(),
+            colors: Vec::new(),
             tex_coords: [Vec::new(), Vec::new()],
             influences: None,
+            morph_targets: Vec::new(),
             material: 0,
             source_vertices: Vec::new(),
         }

@@ -3,8 +3,8 @@
 use super::accessor::resolve;
 use super::error::{Problem, broken};
 use super::import::{Context, Purpose};
-use super::{Influences, Mesh, Node, Primitive, Skin, Topology};
-use glam::{Vec2, Vec3};
+use super::{Influences, Mesh, MorphTarget, Node, Primitive, Skin, Topology, morph};
+use glam::{Vec2, Vec3, Vec4};
 use gltf::json::Index;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::mesh::{self as json, Mode, Semantic};
@@ -49,23 +49,26 @@ fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Resu
         indices,
         positions,
         normals: attributes.normals(count)?,
+        tangents: attributes.tangents(count)?,
+        colors: attributes.colors(count)?,
         tex_coords: [attributes.tex_coords(0, count)?, attributes.tex_coords(1, count)?],
         influences: attributes.influences(count)?,
+        morph_targets: morph::import_targets(&attributes, count)?,
         material,
         source_vertices: Vec::new(),
     };
     let needs_normals = topology == Topology::Triangles && primitive.normals.is_empty();
-    if needs_normals && context.purpose == Purpose::Draw {
+    if needs_normals && context.purpose != Purpose::Inspect {
         make_flat(context, at, &mut primitive)?;
     }
     Ok(primitive)
 }
 
 /// The attributes of a primitive.
-struct Attributes<'a> {
-    context: &'a Context<'a>,
-    at: &'a str,
-    json: &'a json::Primitive,
+pub(super) struct Attributes<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) at: &'a str,
+    pub(super) json: &'a json::Primitive,
 }
 
 impl Attributes<'_> {
@@ -107,6 +110,37 @@ impl Attributes<'_> {
         let bad = replace(&mut normals, |normal| *normal == Vec3::ZERO, Vec3::Z);
         self.context.warnings.add_count(bad, at, "a normal has no direction; +Z is used");
         Ok(normals)
+    }
+
+    /// Unit tangents with their handedness; empty where there are none.
+    fn tangents(&self, count: usize) -> Result<Vec<Vec4>, Problem> {
+        let at = self.path("TANGENT");
+        let Some(accessor) = self.accessor(Semantic::Tangents, &at, count)? else {
+            return Ok(Vec::new());
+        };
+        let mut tangents = self.context.accessors.floats(&at, accessor, Type::Vec4, |[x, y, z, w]| {
+            let direction = Vec3::new(x, y, z).try_normalize().unwrap_or(Vec3::ZERO);
+            direction.extend(if w < 0.0 { -1.0 } else { 1.0 })
+        })?;
+        let bad = replace(&mut tangents, |tangent| tangent.truncate() == Vec3::ZERO, Vec4::new(1.0, 0.0, 0.0, 1.0));
+        self.context.warnings.add_count(bad, at, "a tangent has no direction; +X is used");
+        Ok(tangents)
+    }
+
+    /// Linear colours; empty where there are none.
+    fn colors(&self, count: usize) -> Result<Vec<Vec4>, Problem> {
+        let at = self.path("COLOR_0");
+        let Some(accessor) = self.accessor(Semantic::Colors(0), &at, count)? else {
+            return Ok(Vec::new());
+        };
+        let accessors = &self.context.accessors;
+        let mut colors = match accessors.element_type(&at, accessor)? {
+            Type::Vec3 => accessors.floats(&at, accessor, Type::Vec3, |[r, g, b]| Vec4::new(r, g, b, 1.0))?,
+            _ => accessors.floats(&at, accessor, Type::Vec4, Vec4::from_array)?,
+        };
+        let bad = replace(&mut colors, |color| !color.is_finite(), Vec4::ONE);
+        self.context.warnings.add_count(bad, at, "a colour is not finite; white is used");
+        Ok(colors)
     }
 
     /// Texture coordinates; empty where there are none.
@@ -189,7 +223,17 @@ impl Attributes<'_> {
 
     /// The accessor of an attribute, unless it has not one value for each vertex.
     fn accessor(&self, semantic: Semantic, at: &str, count: usize) -> Result<Option<Index<Accessor>>, Problem> {
-        let Some(accessor) = self.get(semantic) else {
+        self.matching(self.get(semantic), at, count)
+    }
+
+    /// The accessor, unless it has not one value for each vertex.
+    pub(super) fn matching(
+        &self,
+        accessor: Option<Index<Accessor>>,
+        at: &str,
+        count: usize,
+    ) -> Result<Option<Index<Accessor>>, Problem> {
+        let Some(accessor) = accessor else {
             return Ok(None);
         };
         let found = self.context.accessors.count(at, accessor)?;
@@ -214,7 +258,7 @@ fn interleave(sets: &[InfluenceSet], count: usize) -> Influences {
 }
 
 /// Puts `sane` in place of what is bad, and counts it.
-fn replace<T: Copy>(values: &mut [T], is_bad: impl Fn(&T) -> bool, sane: T) -> usize {
+pub(super) fn replace<T: Copy>(values: &mut [T], is_bad: impl Fn(&T) -> bool, sane: T) -> usize {
     let mut count = 0;
     for value in values.iter_mut().filter(|value| is_bad(value)) {
         *value = sane;
@@ -296,30 +340,63 @@ fn make_flat(context: &Context, at: &str, primitive: &mut Primitive) -> Result<(
     let is_split = count == primitive.positions.len() as u64
         && indices.iter().enumerate().all(|(at, &index)| at == index as usize);
     if !is_split {
-        context.accessors.charge::<[Vec3; 3]>(at, count)?;
-        primitive.positions = gather(&primitive.positions, indices, 1);
-        for coords in primitive.tex_coords.iter_mut().filter(|coords| !coords.is_empty()) {
-            *coords = gather(coords, indices, 1);
-        }
-        if let Some(influences) = &mut primitive.influences {
-            let size = influences.per_vertex;
-            context.accessors.charge::<(u16, f32)>(at, count * size as u64)?;
-            influences.joints = gather(&influences.joints, indices, size);
-            influences.weights = gather(&influences.weights, indices, size);
-        }
-        let split = (0..indices.len() as u32).collect();
-        primitive.source_vertices = std::mem::replace(&mut primitive.indices, split);
+        primitive.charge(context, at, count)?;
+        let indices = std::mem::replace(&mut primitive.indices, (0..count as u32).collect());
+        primitive.gather(&indices);
     }
     context.accessors.charge::<Vec3>(at, count)?;
     let normal = |[a, b, c]: &[Vec3; 3]| [flat_normal(*a, *b, *c); 3];
     primitive.normals = primitive.positions.as_chunks().0.iter().flat_map(normal).collect();
+    // Tangents and changes of normals mean nothing without the normals they were made for (the same section).
+    primitive.tangents.clear();
+    for target in &mut primitive.morph_targets {
+        target.normals.clear();
+        target.tangents.clear();
+    }
     Ok(())
 }
 
-/// The `size` values of each indexed vertex.
-fn gather<T: Copy>(values: &[T], indices: &[u32], size: usize) -> Vec<T> {
+impl Primitive {
+    /// Takes the room for `count` vertices with all attributes of this primitive off the budget.
+    pub(super) fn charge(&self, context: &Context, at: &str, count: u64) -> Result<(), Problem> {
+        let influences = self.influences.as_ref().map_or(0, |influences| influences.per_vertex as u64);
+        context.accessors.charge::<(u16, f32)>(at, count.saturating_mul(influences))?;
+        context.accessors.charge::<[Vec3; 3]>(at, count.saturating_mul(self.morph_targets.len() as u64))?;
+        context.accessors.charge::<[Vec4; 5]>(at, count)
+    }
+
+    /// Makes these vertices, each a copy of one that was there, the vertices of this primitive. Its indices stay.
+    pub(super) fn gather(&mut self, vertices: &[u32]) {
+        self.positions = gather(&self.positions, vertices, 1);
+        self.normals = gather(&self.normals, vertices, 1);
+        self.tangents = gather(&self.tangents, vertices, 1);
+        self.colors = gather(&self.colors, vertices, 1);
+        for coords in &mut self.tex_coords {
+            *coords = gather(coords, vertices, 1);
+        }
+        if let Some(influences) = &mut self.influences {
+            influences.joints = gather(&influences.joints, vertices, influences.per_vertex);
+            influences.weights = gather(&influences.weights, vertices, influences.per_vertex);
+        }
+        for MorphTarget { positions, normals, tangents } in &mut self.morph_targets {
+            for vectors in [positions, normals, tangents] {
+                *vectors = gather(vectors, vertices, 1);
+            }
+        }
+        self.source_vertices = match self.source_vertices.is_empty() {
+            true => vertices.to_vec(),
+            false => gather(&self.source_vertices, vertices, 1),
+        };
+    }
+}
+
+/// The `size` values of each of these vertices; none where there are none.
+fn gather<T: Copy>(values: &[T], vertices: &[u32], size: usize) -> Vec<T> {
+    if values.is_empty() {
+        return Vec::new();
+    }
     let vertex = |&index: &u32| &values[index as usize * size..][..size];
-    indices.iter().flat_map(vertex).copied().collect()
+    vertices.iter().flat_map(vertex).copied().collect()
 }
 
 /// The normal of a triangle, or any unit vector where it has none.
