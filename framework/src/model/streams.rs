@@ -67,7 +67,8 @@ impl Streams {
                 Some(&known) => known,
                 None => *shared.entry(key).or_insert((streams.push_indices(one.primitive)?, center(one.primitive))),
             };
-            let vertex_offset = match rigid.get(&key).filter(|_| !one.deformed) {
+            // What deforms comes first, when nothing rigid is known yet.
+            let vertex_offset = match rigid.get(&key) {
                 Some(&offset) => offset,
                 None => streams.push_vertices(&one, &attributes)?,
             };
@@ -171,4 +172,74 @@ fn has_more_than_four(primitive: &Primitive) -> bool {
         let vertices = influences.weights.chunks_exact(influences.per_vertex.max(1));
         vertices.into_iter().any(|weights| weights.iter().filter(|&&weight| weight > 0.0).count() > 4)
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // A test may fail that way.
+mod tests {
+    use super::*;
+    use crate::scene::{Mesh, MorphTarget, Node, Topology, Transform};
+    use glam::Mat4;
+
+    fn node(mesh: usize) -> Node {
+        Node {
+            name: None,
+            parent: None,
+            children: Vec::new(),
+            local: Transform::Matrix(Mat4::IDENTITY),
+            mesh: Some(mesh),
+            skin: None,
+            weights: Vec::new(),
+            camera: None,
+            light: None,
+            in_scene: true,
+        }
+    }
+
+    fn primitive(vertices: u32) -> Primitive {
+        Primitive {
+            topology: Topology::Points,
+            indices: (0..vertices).collect(),
+            positions: vec![Vec3::ONE; vertices as usize],
+            normals: Vec::new(),
+            tangents: Vec::new(),
+            colors: Vec::new(),
+            tex_coords: [Vec::new(), Vec::new()],
+            influences: None,
+            morph_targets: Vec::new(),
+            material: 0,
+            source_vertices: Vec::new(),
+        }
+    }
+
+    fn scene(nodes: Vec<Node>, primitives: Vec<Primitive>) -> Scene {
+        Scene { nodes, meshes: vec![Mesh { name: None, primitives }], ..Scene::default() }
+    }
+
+    #[test]
+    fn what_a_primitive_lacks_is_filled_up() {
+        let mut full = primitive(2);
+        full.tangents = vec![Vec4::X; 2];
+        full.colors = vec![Vec4::new(0.0, 0.5, 1.0, 2.0), Vec4::NEG_ONE];
+        let streams = Streams::new(&scene(vec![node(0)], vec![primitive(1), full])).unwrap();
+        assert_eq!(streams.tangents, [Vec4::ZERO, Vec4::X, Vec4::X]);
+        assert_eq!(streams.colors, [[65535; 4], [0, 32768, 65535, 65535], [0; 4]]);
+        assert_eq!(
+            (streams.normals, streams.tex_coords),
+            (vec![Vec3::ZERO; 3], [vec![Vec2::ZERO; 3], vec![Vec2::ZERO; 3]])
+        );
+        let none = Streams::new(&scene(vec![node(0)], vec![primitive(1)])).unwrap();
+        assert!(none.tangents.is_empty() && none.joints[0].is_empty());
+    }
+
+    #[test]
+    fn a_small_file_cannot_ask_for_any_number_of_vertices() {
+        let mut morphing = primitive(1 << 20);
+        morphing.morph_targets.push(MorphTarget::default());
+        let nodes = |count| (0..count).map(|_| node(0)).collect();
+        let error = Streams::new(&scene(nodes(17), vec![morphing])).err().unwrap().to_string();
+        assert!(error.contains("17825792 vertices that deform"), "{error}");
+        // What is rigid is there once.
+        assert_eq!(Streams::new(&scene(nodes(17), vec![primitive(1 << 20)])).unwrap().positions.len(), 1 << 20);
+    }
 }
