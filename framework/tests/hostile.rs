@@ -220,6 +220,13 @@ fn check_promises(scene: &Scene) {
         assert!(node.children.iter().all(|&child| scene.nodes[child].parent == Some(index)));
         assert!(node.mesh.is_none_or(|mesh| mesh < scene.meshes.len()));
         assert!(node.skin.is_none_or(|skin| skin < scene.skins.len()));
+        assert!(node.camera.is_none_or(|camera| camera < scene.cameras.len()));
+        assert!(node.light.is_none_or(|light| light < scene.lights.len()));
+        assert!(node.weights.iter().all(|weight| weight.is_finite()));
+        let targets = node.mesh.map_or(0, |mesh| {
+            scene.meshes[mesh].primitives.iter().map(|primitive| primitive.morph_targets.len()).max().unwrap_or(0)
+        });
+        assert_eq!(node.weights.len(), targets);
         assert!(node.local.matrix().is_finite());
     }
     assert!(scene.roots.iter().all(|&root| scene.nodes[root].in_scene));
@@ -230,8 +237,8 @@ fn check_promises(scene: &Scene) {
         assert_eq!(skin.joints.len(), skin.inverse_bind_matrices.len());
         assert!(skin.joints.iter().all(|&joint| joint < scene.nodes.len()));
     }
-    for info in scene.materials.iter().filter_map(|material| material.base_color_texture) {
-        assert!(info.texture < scene.textures.len() && info.tex_coord < 2);
+    for info in scene.materials.iter().flat_map(|material| material.textures.iter().flatten()) {
+        assert!(info.texture < scene.textures.len() && info.tex_coord < 2 && info.transform.is_finite());
     }
     for texture in &scene.textures {
         assert!(texture.image.is_none_or(|image| image < scene.images.len()));
@@ -249,6 +256,18 @@ fn check_primitive(scene: &Scene, primitive: &ashwright::scene::Primitive) {
     assert!(primitive.normals.is_empty() || primitive.normals.len() == count);
     assert!(primitive.normals.iter().all(|normal| normal.is_normalized()));
     assert!(primitive.tex_coords.iter().all(|coords| coords.is_empty() || coords.len() == count));
+    assert!(primitive.tangents.is_empty() || primitive.tangents.len() == count);
+    for tangent in &primitive.tangents {
+        assert!(tangent.truncate().is_normalized() && tangent.w.abs() == 1.0, "{tangent}");
+    }
+    assert!(primitive.colors.is_empty() || primitive.colors.len() == count);
+    assert!(primitive.colors.iter().all(|color| color.is_finite()));
+    for target in &primitive.morph_targets {
+        for vectors in [&target.positions, &target.normals, &target.tangents] {
+            assert!(vectors.is_empty() || vectors.len() == count);
+            assert!(vectors.iter().all(|vector| vector.is_finite()));
+        }
+    }
     assert!(primitive.source_vertices.is_empty() || primitive.source_vertices.len() == count);
     assert!(primitive.material < scene.materials.len());
     let Some(influences) = &primitive.influences else {

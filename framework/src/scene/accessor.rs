@@ -1,5 +1,6 @@
 //! Reading accessors: typed arrays out of buffers, with every range checked.
 
+use super::compressed;
 use super::error::{Problem, broken};
 use super::file::{self, Uri};
 use gltf::json::accessor::{ComponentType, GenericComponentType, IndexComponentType, Type};
@@ -7,6 +8,7 @@ use gltf::json::validation::Checked;
 use gltf::json::{self, Index, Root};
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Resolves an index into an array of the file that has `len` elements.
@@ -27,6 +29,8 @@ pub(super) struct Buffers<'a> {
     root: &'a Root,
     /// `None` where a buffer has no data of its own, which is an error once something reads it.
     data: Vec<Option<Cow<'a, [u8]>>>,
+    /// The bytes of buffer views that are compressed.
+    decoded: Vec<Option<Vec<u8>>>,
 }
 
 impl<'a> Buffers<'a> {
@@ -36,10 +40,11 @@ impl<'a> Buffers<'a> {
             // Only the first buffer can be the GLB's chunk.
             load_buffer(index, buffer, bin.filter(|_| index == 0), folder)
         });
-        let buffers = Buffers { root, data: data.collect::<Result<_, _>>()? };
+        let mut buffers = Buffers { root, data: data.collect::<Result<_, _>>()?, decoded: Vec::new() };
         for view in 0..root.buffer_views.len() {
             buffers.check_view(view)?;
         }
+        buffers.decoded = compressed::decode_views(root, &buffers)?;
         for (index, accessor) in root.accessors.iter().enumerate() {
             buffers.check_accessor(&format!("/accessors/{index}"), accessor)?;
         }
@@ -47,8 +52,25 @@ impl<'a> Buffers<'a> {
     }
 
     /// How many bytes the file has in its buffers.
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.data.iter().flatten().map(|data| data.len() as u64).sum()
+    }
+
+    /// `length` bytes of a buffer, from `offset` on.
+    pub(super) fn bytes(&self, at: &str, buffer: usize, offset: u64, length: u64) -> Result<&[u8], Problem> {
+        let count = self.root.buffers.len();
+        let data = self.data.get(buffer).ok_or_else(|| dangling(&format!("{at}/buffer"), buffer, "buffers", count))?;
+        let data = data.as_ref().ok_or_else(|| {
+            broken(at, format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"))
+        })?;
+        let end = offset.checked_add(length).filter(|&end| end <= data.len() as u64);
+        let end = end.ok_or_else(|| {
+            broken(
+                at,
+                format!("{length} bytes from byte {offset} are not within /buffers/{buffer}, which has {}", data.len()),
+            )
+        })?;
+        Ok(&data[offset as usize..end as usize])
     }
 
     fn check_view(&self, index: usize) -> Result<(), Problem> {
@@ -142,14 +164,11 @@ impl<'a> Buffers<'a> {
     /// The bytes of a buffer view.
     pub(super) fn view(&self, at: &str, view: Index<json::buffer::View>) -> Result<&[u8], Problem> {
         let index = resolve(at, view, "bufferViews", self.root.buffer_views.len())?;
+        if let Some(Some(decoded)) = self.decoded.get(index) {
+            return Ok(decoded);
+        }
         let view = &self.root.buffer_views[index];
-        let buffer = view.buffer.value();
-        let data = self.data[buffer].as_ref().ok_or_else(|| {
-            broken(at, format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"))
-        })?;
-        // `load` has checked this range against the buffer's byteLength, and that against its data.
-        let start = view.byte_offset.unwrap_or_default().0 as usize;
-        Ok(&data[start..start + view.byte_length.0 as usize])
+        self.bytes(at, view.buffer.value(), view.byte_offset.unwrap_or_default().0, view.byte_length.0)
     }
 
     /// `count` elements of `size` bytes in a view. [`Buffers::load`] has checked that they are there.
@@ -207,10 +226,27 @@ const GROWTH: u64 = 64;
 /// bytes in the file.
 const FLOOR: u64 = 64 << 20;
 
+/// What may be taken of a file of this size, in bytes.
+pub(super) fn budget(size: u64) -> u64 {
+    size.saturating_mul(GROWTH).saturating_add(FLOOR)
+}
+
+/// The decoded elements of an accessor.
+pub(super) struct Decoded {
+    /// The type of their components, which need not be that of the accessor.
+    pub(super) component: ComponentType,
+    /// Components an element.
+    pub(super) components: usize,
+    /// The components, little endian, without gaps.
+    pub(super) bytes: Vec<u8>,
+}
+
 /// Reads accessors, and sees to it that a small file does not fill the memory.
 pub(super) struct Accessors<'a> {
     root: &'a Root,
     buffers: &'a Buffers<'a>,
+    /// What has been decoded for accessors without a buffer view, by their index.
+    decoded: HashMap<usize, Decoded>,
     /// The bytes that may yet be taken.
     budget: Cell<u64>,
 }
@@ -218,8 +254,19 @@ pub(super) struct Accessors<'a> {
 impl<'a> Accessors<'a> {
     /// `file_size` is that of the model file, which a GLB's buffer is part of.
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, file_size: usize) -> Self {
-        let size = buffers.len().saturating_add(file_size as u64);
-        Accessors { root, buffers, budget: Cell::new(size.saturating_mul(GROWTH).saturating_add(FLOOR)) }
+        let budget = Cell::new(budget(buffers.len().saturating_add(file_size as u64)));
+        Accessors { root, buffers, decoded: HashMap::new(), budget }
+    }
+
+    /// Decodes the primitives whose data is compressed.
+    pub(super) fn decode_primitives(&mut self) -> Result<(), Problem> {
+        self.decoded = compressed::decode_primitives(self.root, self.buffers, self)?;
+        Ok(())
+    }
+
+    /// The bytes that may yet be taken.
+    pub(super) fn left(&self) -> u64 {
+        self.budget.get()
     }
 
     /// Takes the room for `count` values of type `T` off the budget.
@@ -256,6 +303,9 @@ impl<'a> Accessors<'a> {
     /// The type of an accessor's components.
     pub(super) fn component_type(&self, at: &str, index: Index<json::Accessor>) -> Result<ComponentType, Problem> {
         let index = resolve(at, index, "accessors", self.root.accessors.len())?;
+        if let Some(decoded) = self.decoded.get(&index) {
+            return Ok(decoded.component);
+        }
         match self.root.accessors[index].component_type {
             Checked::Valid(GenericComponentType(component)) => Ok(component),
             Checked::Invalid => Err(broken(format!("/accessors/{index}"), "its componentType is none that glTF knows")),
@@ -323,13 +373,20 @@ impl<'a> Accessors<'a> {
         }
         self.charge::<T>(&path, accessor.count.0)?;
         let (count, size) = (accessor.count.0 as usize, component.size() * type_.multiplicity());
-        let mut values = match accessor.buffer_view {
-            Some(view) => {
+        let mut values = match (accessor.buffer_view, self.decoded.get(&index)) {
+            (Some(view), _) => {
                 let elements =
                     self.buffers.elements(&path, view, accessor.byte_offset.unwrap_or_default().0, count, size)?;
                 decode(elements, component, accessor.normalized).map_err(refuse)?
             }
-            None => vec![zero; count],
+            (None, Some(decoded)) => {
+                if decoded.bytes.len() != count * size || decoded.components != type_.multiplicity() {
+                    return Err(refuse("has another count or type than its compressed data"));
+                }
+                decode(Elements { bytes: &decoded.bytes, stride: size }, component, accessor.normalized)
+                    .map_err(refuse)?
+            }
+            (None, None) => vec![zero; count],
         };
         if let Some(sparse) = &accessor.sparse {
             let (indices, replacements) = (self.sparse_indices(&path, sparse)?, &sparse.values);

@@ -269,7 +269,9 @@ fn import_channel(
         Property::MorphTargetWeights => {
             Values::Weights(accessors.floats(&output, sampler.output, Type::Scalar, |[weight]| weight)?)
         }
-        Property::Rotation => Values::Rotation(accessors.floats(&output, sampler.output, Type::Vec4, Quat::from_array)?),
+        Property::Rotation => {
+            Values::Rotation(accessors.floats(&output, sampler.output, Type::Vec4, Quat::from_array)?)
+        }
     };
     let mut channel = Channel { node, times, interpolation, values };
     check_values(context, &output, &mut channel, nodes[node].weights.len())?;

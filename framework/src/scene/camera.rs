@@ -13,7 +13,9 @@ pub(super) fn import_cameras(context: &Context) -> Result<Vec<Camera>, Problem> 
 /// A camera whose numbers make a projection: what cannot be used is replaced.
 fn import_camera(context: &Context, at: &str, json: &json::Camera) -> Result<Camera, Problem> {
     let warn = |field: &str, default: f32| {
-        context.warnings.add(format!("{at}/{field}"), format!("is not a number that a camera can have; {default} is used"));
+        context
+            .warnings
+            .add(format!("{at}/{field}"), format!("is not a number that a camera can have; {default} is used"));
         default
     };
     let positive = |field: &str, value: f32, default: f32| match value {

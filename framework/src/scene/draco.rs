@@ -6,10 +6,8 @@ use gltf::json::accessor::ComponentType;
 /// The geometry of a primitive: a list of triangles.
 #[derive(Debug)]
 pub(super) struct Geometry {
-    /// Three indices a triangle, each below [`Geometry::vertices`].
+    /// Three indices a triangle, each below the number of vertices, for which attributes have a value each.
     pub(super) indices: Vec<u32>,
-    /// How many vertices there are: as many as the primitive's accessors must have.
-    pub(super) vertices: usize,
     /// The attributes that were asked for, in that order.
     pub(super) attributes: Vec<Attribute>,
 }
@@ -46,7 +44,7 @@ pub(super) fn decode(input: &[u8], unique_ids: &[u32], limit: u64) -> Result<Geo
         let attribute = attribute.ok_or_else(|| format!("its Draco data has no attribute {id}"))?;
         expand(attribute, vertices, &mut left).map_err(|why| format!("attribute {id} of its Draco data {why}"))
     });
-    Ok(Geometry { attributes: attributes.collect::<Result<_, _>>()?, indices, vertices })
+    Ok(Geometry { attributes: attributes.collect::<Result<_, _>>()?, indices })
 }
 
 /// Writes out the values of an attribute, which vertices can share. Takes their bytes off `left`.
@@ -128,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_stored_in_order_comes_in_order() {
         let geometry = decode(SEQUENTIAL, &[JOINTS_ID, POSITIONS_ID], LIMIT).unwrap();
-        assert_eq!((geometry.vertices, geometry.indices.as_slice()), (4, TRIANGLES.as_flattened()));
+        assert_eq!(geometry.indices.as_slice(), TRIANGLES.as_flattened());
         assert_eq!(joints(&geometry, 0), JOINTS);
         assert_eq!(positions(&geometry, 1), POSITIONS);
     }

@@ -3,6 +3,7 @@
 use super::accessor::{load_uri, resolve};
 use super::error::{Problem, broken};
 use super::import::Context;
+use super::ktx2::{self, Ktx2};
 use super::{Image, Material, Texture, TextureSlot};
 use gltf::json;
 use image::{ImageDecoder, ImageReader, Limits, RgbaImage};
@@ -99,28 +100,44 @@ fn budget(images: &[json::Image], encoded: &[Option<Cow<[u8]>>]) -> u64 {
     size.saturating_mul(GROWTH).saturating_add(FLOOR).min(LARGEST_SUM)
 }
 
-/// Decodes a PNG, JPEG or WebP, told apart by their first bytes: stated MIME types are often wrong.
+/// Decodes a PNG, JPEG, WebP or KTX 2, told apart by their first bytes: stated MIME types are often wrong.
 fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
     if bytes.is_empty() {
         return Err("has no data".into());
     }
+    if ktx2::is_ktx2(bytes) {
+        return decode_ktx2(bytes, left);
+    }
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     if reader.format().is_none_or(|format| !format.reading_enabled()) {
-        return Err("is none of PNG, JPEG and WebP".into());
+        return Err("is none of PNG, JPEG, WebP and KTX 2".into());
     }
     let mut limits = Limits::default();
     limits.max_alloc = Some(LARGEST_IMAGE);
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(|error| format!("cannot be decoded: {error}"))?;
-    let (width, height) = decoder.dimensions();
+    // Not all decoders keep to the limits: the size has to be looked at before they begin.
+    take(decoder.dimensions(), left)?;
+    let image = image::DynamicImage::from_decoder(decoder).map_err(|error| format!("cannot be decoded: {error}"))?;
+    Ok(image.into_rgba8())
+}
+
+fn decode_ktx2(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
+    let image = Ktx2::parse(bytes)?;
+    let (width, height) = image.size;
+    take(image.size, left)?;
+    RgbaImage::from_raw(width, height, image.decode()?).ok_or_else(|| "has fewer pixels than it says".into())
+}
+
+/// Takes the room for an image of this size off what is left.
+fn take((width, height): (u32, u32), left: &AtomicU64) -> Result<(), String> {
     let size = 4 * u64::from(width) * u64::from(height);
     let is_large = width.max(height) > LARGEST_SIDE || size > LARGEST_IMAGE;
     let take = |left: u64| left.checked_sub(size);
     if is_large || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
         return Err(format!("its {width} x {height} pixels are too many"));
     }
-    let image = image::DynamicImage::from_decoder(decoder).map_err(|error| format!("cannot be decoded: {error}"))?;
-    Ok(image.into_rgba8())
+    Ok(())
 }
 
 #[cfg(test)]
@@ -156,7 +173,7 @@ mod tests {
     #[test]
     fn other_formats_are_named_as_such() {
         let left = AtomicU64::new(0);
-        assert!(decode(b"BM..............", &left).unwrap_err().contains("none of PNG, JPEG and WebP"));
+        assert!(decode(b"BM..............", &left).unwrap_err().contains("none of PNG, JPEG, WebP and KTX 2"));
         assert_eq!(decode(b"", &left).unwrap_err(), "has no data");
     }
 }

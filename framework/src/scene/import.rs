@@ -71,14 +71,9 @@ pub(super) fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose
         Purpose::Inspect => json::parse_what_is_readable(container.json, &warnings)?,
     };
     let buffers = Buffers::load(&root, container.bin, folder)?;
-    let context = Context {
-        root: &root,
-        buffers: &buffers,
-        accessors: Accessors::new(&root, &buffers, bytes.len()),
-        folder,
-        purpose,
-        warnings,
-    };
+    let mut accessors = Accessors::new(&root, &buffers, bytes.len());
+    accessors.decode_primitives()?;
+    let context = Context { root: &root, buffers: &buffers, accessors, folder, purpose, warnings };
 
     let (mut nodes, node_order) = import_nodes(&context)?;
     let roots = find_roots(&context, &nodes)?;

@@ -7,12 +7,16 @@ use serde_json::{Map, Value};
 
 /// Extensions that a file may require.
 const SUPPORTED_EXTENSIONS: &[&str] = &[
+    "EXT_meshopt_compression",
     "EXT_texture_webp",
+    "KHR_draco_mesh_compression",
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_unlit",
     // Other types of components, which are read anyway.
     "KHR_mesh_quantization",
+    "KHR_meshopt_compression",
+    "KHR_texture_basisu",
     "KHR_texture_transform",
 ];
 
@@ -46,7 +50,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
 /// As [`parse`], but a required extension that is not supported is a warning, and what depends on it is left out.
 pub(super) fn parse_what_is_readable(text: &[u8], warnings: &Warnings) -> Result<Root, Problem> {
     let mut value = parse_value(text)?;
-    leave_out(&mut value, warnings)?;
+    leave_out(&mut value, warnings);
     deserialize(value)
 }
 

@@ -1,28 +1,22 @@
 //! Leaves out of a file what depends on extensions that are required and not supported, so that the rest can be told.
 
-use super::error::{Problem, Warnings, broken};
+use super::error::Warnings;
 use super::json::{is_supported, objects};
 use serde_json::{Map, Value};
 
-const MESHOPT: &str = "EXT_meshopt_compression";
-
 /// Leaves out the geometry, the animation channels and the skins that depend on such extensions: those that
 /// have one of them, and those that read an accessor that has.
-pub(super) fn leave_out(root: &mut Value, warnings: &Warnings) -> Result<(), Problem> {
+pub(super) fn leave_out(root: &mut Value, warnings: &Warnings) {
     let required = elements(&root["extensionsRequired"]).iter().filter_map(Value::as_str);
     let missing: Vec<String> = required.filter(|name| !is_supported(name)).map(str::to_owned).collect();
     for name in &missing {
         let rule = format!("{name} is required and not supported; what depends on it is left out");
         warnings.add("/extensionsRequired", rule);
     }
-    if missing.iter().any(|name| name == MESHOPT) {
-        check_meshopt(elements(&root["bufferViews"]))?;
-    }
     let dependents = Dependents::new(root, missing);
     leave_out_geometry(root, &dependents);
     leave_out_channels(root, &dependents, warnings);
     leave_out_skins(root, &dependents, warnings);
-    Ok(())
 }
 
 /// What has an extension that is missing.
@@ -107,22 +101,6 @@ fn leave_out_skins(root: &mut Value, dependents: &Dependents, warnings: &Warning
             node.remove("mesh");
         }
     }
-}
-
-/// Refuses sizes that contradict each other, which no decoder could make sense of.
-fn check_meshopt(views: &[Value]) -> Result<(), Problem> {
-    for (index, view) in views.iter().enumerate() {
-        let Some(meshopt) = view["extensions"].get(MESHOPT) else {
-            continue;
-        };
-        let size = meshopt["count"].as_u64().zip(meshopt["byteStride"].as_u64());
-        let size = size.and_then(|(count, stride)| count.checked_mul(stride));
-        if size.is_none() || size != view["byteLength"].as_u64() {
-            let rule = "its count times its byteStride is not the buffer view's byteLength";
-            return Err(broken(format!("/bufferViews/{index}/extensions/{MESHOPT}"), rule));
-        }
-    }
-    Ok(())
 }
 
 fn elements(array: &Value) -> &[Value] {

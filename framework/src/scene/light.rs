@@ -37,7 +37,8 @@ fn import_light(context: &Context, at: &str, json: &json::Light) -> Light {
         Checked::Valid(json::Type::Directional) => LightKind::Directional,
         Checked::Valid(json::Type::Point) => LightKind::Point { range },
         Checked::Valid(json::Type::Spot) => {
-            let (inner, outer) = json.spot.as_ref().map_or((0.0, FRAC_PI_4), |s| (s.inner_cone_angle, s.outer_cone_angle));
+            let (inner, outer) =
+                json.spot.as_ref().map_or((0.0, FRAC_PI_4), |s| (s.inner_cone_angle, s.outer_cone_angle));
             let is_cone = inner >= 0.0 && inner < outer && outer <= FRAC_PI_2;
             if !is_cone {
                 warn("spot", "a cone of 0 to 45 degrees");

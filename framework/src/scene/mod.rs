@@ -8,28 +8,20 @@
 
 mod accessor;
 mod animation;
-<<<<<<< HEAD
 mod camera;
-=======
-#[allow(dead_code)]
+mod compressed;
 mod draco;
->>>>>>> decode
 mod error;
 mod file;
 mod image;
 mod import;
 mod json;
-#[allow(dead_code)]
 mod ktx2;
 mod left_out;
 mod light;
 mod material;
-<<<<<<< HEAD
-mod morph;
-=======
-#[allow(dead_code)]
 mod meshopt;
->>>>>>> decode
+mod morph;
 mod pose;
 mod primitive;
 mod tangent;

@@ -1,9 +1,9 @@
 //! Loading of morph targets and their weights.
 
-use super::import::Context;
-use super::{Mesh, MorphTarget, Node};
 use super::error::Problem;
+use super::import::Context;
 use super::primitive::{Attributes, replace};
+use super::{Mesh, MorphTarget, Node};
 use glam::Vec3;
 use gltf::json::Index;
 use gltf::json::accessor::{Accessor, Type};
@@ -45,7 +45,9 @@ pub(super) fn import_weights(context: &Context, nodes: &mut [Node], meshes: &[Me
         let counts = || imported.primitives.iter().map(|primitive| primitive.morph_targets.len());
         if counts().min() != counts().max() {
             let at = format!("/meshes/{mesh}/primitives");
-            context.warnings.add(at, "do not all have the same number of morph targets; those that lack some stay at rest");
+            context
+                .warnings
+                .add(at, "do not all have the same number of morph targets; those that lack some stay at rest");
         }
     }
     for (index, node) in nodes.iter_mut().enumerate() {
