@@ -38,6 +38,7 @@ mod frame;
 pub mod gpu;
 pub mod model;
 pub mod scene;
+mod shaders;
 pub mod stage;
 
 use std::path::{Path, PathBuf};

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms whose doors it may open.
-const DOORS: [(&str, &[&str]); 7] = [
+const DOORS: [(&str, &[&str]); 8] = [
     ("gpu", &[]),
     ("scene", &[]),
     ("camera", &[]),
     ("frame", &["camera", "gpu"]),
-    ("model", &["gpu", "scene"]),
-    ("stage", &["frame", "gpu", "scene"]),
+    ("shaders", &[]),
+    ("model", &["frame", "gpu", "scene", "shaders"]),
+    ("stage", &["frame", "gpu", "scene", "shaders"]),
     ("app", &["camera", "frame", "gpu", "scene", "stage"]),
 ];
 

@@ -3,7 +3,6 @@
 //! It has pipelines of its own, made for the sample's render pass, and is drawn by one call inside of that pass.
 
 mod lines;
-mod shaders;
 
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ pub use lines::{Line, Lines};
 use crate::frame::Frame;
 use crate::gpu::{Device, Owned};
 use crate::scene::Bounds;
+use crate::shaders;
 
 /// What the command line and the scene say of the stage.
 #[derive(Debug, Clone, Copy)]

@@ -13,6 +13,7 @@
 //! Per frame: `update` poses the nodes, `record` writes one matrix a joint to a storage buffer and draws every primitive;
 //! `shaders/skinning/skinned.vert` does the rest. What a file holds besides is drawn by the matrix of its node.
 
+use std::collections::HashMap;
 use std::mem::offset_of;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,8 +24,8 @@ use ashwright::camera::View;
 use ashwright::clap::{self, Args, ValueEnum};
 use ashwright::glam::{Mat4, Vec3, Vec4};
 use ashwright::gpu::{Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Feature, Image, Owned};
-use ashwright::model::{Model, Primitive};
-use ashwright::scene::{AlphaMode, Pose, Scene, Topology};
+use ashwright::model::{Draw, Model};
+use ashwright::scene::{AlphaMode, Pose, Scene, TextureSlot, Topology};
 use ashwright::stage::{Line, Lines, Look, Stage};
 use ashwright::{Context, Frame, Sample, Step, Target, egui};
 use bytemuck::{Pod, Zeroable};
@@ -94,21 +95,10 @@ struct DrawConstants {
     padding: [u32; 2],
 }
 
-/// One primitive at one node.
-struct Draw {
-    node: usize,
-    /// `None`: drawn by the node's matrix.
-    skin: Option<usize>,
-    primitive: Primitive,
-    /// Index into the sample's pipelines.
-    pipelines: usize,
-}
-
 struct Skinning {
     scene: Arc<Scene>,
     pose: Pose,
     model: Model,
-    draws: Vec<Draw>,
     /// Where each skin's matrices begin in the storage buffer.
     first_joints: Vec<u32>,
     /// Pairs of nodes: a joint and the nearest joint above it.
@@ -117,7 +107,7 @@ struct Skinning {
     render_pass: Owned<vk::RenderPass>,
     attachments: Attachments,
     pipeline_layout: Owned<vk::PipelineLayout>,
-    pipelines: Vec<Pipelines>,
+    pipelines: HashMap<Kind, Pipelines>,
     /// Written by the CPU every frame, so there is one of each for every frame in flight.
     uniforms: Vec<Buffer>,
     joint_matrices: Vec<Buffer>,
@@ -145,7 +135,6 @@ impl Sample for Skinning {
         let device = &context.device;
         let scene = context.scene.clone();
         let model = Model::new(device, &scene)?;
-        let (draws, kinds) = draws(&scene, &model);
         let bones = bones(&scene);
         let (first_joints, joint_count) = joint_places(&scene);
 
@@ -153,8 +142,7 @@ impl Sample for Skinning {
         let attachments = Attachments::new(device, *render_pass, &context.target)?;
         let set_layouts = create_set_layouts(device)?;
         let pipeline_layout = create_pipeline_layout(device, &set_layouts)?;
-        let influences = if model.joints_1.is_some() { 8 } else { 4 };
-        let pipelines = create_pipelines(context, *render_pass, *pipeline_layout, &kinds, influences)?;
+        let pipelines = create_pipelines(context, *render_pass, *pipeline_layout, &model)?;
 
         let per_frame = |name, size: usize, usage| -> Result<Vec<Buffer>> {
             (0..FRAMES_IN_FLIGHT).map(|_| Buffer::mapped(device, name, size as u64, usage)).collect()
@@ -174,7 +162,6 @@ impl Sample for Skinning {
             pose: Pose::new(&scene),
             scene,
             model,
-            draws,
             first_joints,
             render_pass,
             attachments,
@@ -289,21 +276,21 @@ impl Skinning {
             device.cmd_bind_descriptor_sets(commands, graphics, *self.pipeline_layout, 0, &frame_set, &[]);
 
             let mut bound = vk::Pipeline::null();
-            for draw in &self.draws {
-                let material = &self.scene.materials[draw.primitive.material];
-                let Pipelines { filled, wireframe: lines } = &self.pipelines[draw.pipelines];
+            for draw in &model.draws {
+                let material = &self.scene.materials[draw.material];
+                let Pipelines { filled, wireframe: lines } = &self.pipelines[&Kind::of(draw)];
                 let pipeline = **lines.as_ref().filter(|_| wireframe).unwrap_or(filled);
                 if pipeline != bound {
                     device.cmd_bind_pipeline(commands, graphics, pipeline);
                     bound = pipeline;
                 }
-                let material_set = [self.material_sets[draw.primitive.material]];
+                let material_set = [self.material_sets[draw.material]];
                 device.cmd_bind_descriptor_sets(commands, graphics, *self.pipeline_layout, 1, &material_set, &[]);
                 // The material says which of the two sets of texture coordinates its texture is looked up by.
-                let tex_coord = material.base_color_texture.map_or(0, |info| info.tex_coord);
+                let tex_coord = material.texture(TextureSlot::BaseColor).map_or(0, |info| info.tex_coord);
                 device.cmd_bind_vertex_buffers(commands, 2, &[model.tex_coords[tex_coord].handle()], &[0]);
 
-                let world = self.pose.world(draw.node);
+                let world = draw.world(&self.pose);
                 let constants = DrawConstants {
                     world,
                     base_color_factor: material.base_color_factor,
@@ -311,7 +298,7 @@ impl Skinning {
                         AlphaMode::Mask { cutoff } => cutoff,
                         AlphaMode::Opaque | AlphaMode::Blend => 0.0,
                     },
-                    first_joint: draw.skin.map_or(0, |skin| self.first_joints[skin]),
+                    first_joint: self.scene.nodes[draw.node].skin.map_or(0, |skin| self.first_joints[skin]),
                     padding: [0; 2],
                 };
                 let bytes = bytemuck::bytes_of(&constants);
@@ -320,12 +307,11 @@ impl Skinning {
                 let cull = if material.double_sided { vk::CullModeFlags::NONE } else { vk::CullModeFlags::BACK };
                 device.cmd_set_cull_mode(commands, cull);
                 // A mirrored node turns its triangles around.
-                let mirrored = draw.skin.is_none() && world.determinant() < 0.0;
+                let mirrored = world.determinant() < 0.0;
                 let front = if mirrored { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE };
                 device.cmd_set_front_face(commands, front);
 
-                let Primitive { index_count, first_index, vertex_offset, .. } = draw.primitive;
-                device.cmd_draw_indexed(commands, index_count, 1, first_index, vertex_offset, 0);
+                device.cmd_draw_indexed(commands, draw.index_count, 1, draw.first_index, draw.vertex_offset, 0);
             }
         }
     }
@@ -341,26 +327,6 @@ impl Skinning {
         }));
         self.skeleton.draw(frame, &self.bone_lines);
     }
-}
-
-/// Everything that the shown scene draws, one kind after the other so that the pipeline changes rarely, and the kinds.
-fn draws(scene: &Scene, model: &Model) -> (Vec<Draw>, Vec<Kind>) {
-    let (mut draws, mut kinds) = (Vec::new(), Vec::new());
-    for (index, node) in scene.nodes.iter().enumerate().filter(|(_, node)| node.in_scene) {
-        let Some(mesh) = node.mesh else { continue };
-        for &primitive in &model.meshes[mesh] {
-            // A skin needs a mesh with joints and weights, and these mean nothing without a skin.
-            let skin = node.skin.filter(|_| primitive.skinned);
-            let kind = Kind { skinned: skin.is_some(), topology: primitive.topology };
-            let pipelines = kinds.iter().position(|&known| known == kind).unwrap_or_else(|| {
-                kinds.push(kind);
-                kinds.len() - 1
-            });
-            draws.push(Draw { node: index, skin, primitive, pipelines });
-        }
-    }
-    draws.sort_by_key(|draw| (draw.pipelines, draw.primitive.material));
-    (draws, kinds)
 }
 
 /// Where each skin begins in the storage buffer, and how many matrices there are.
@@ -543,7 +509,7 @@ fn write_frame_sets(device: &Device, sets: &DescriptorSets, uniforms: &[Buffer],
 
 fn write_material_sets(device: &Device, sets: &DescriptorSets, scene: &Scene, model: &Model) {
     for (set, material) in sets.iter().zip(&scene.materials) {
-        let texture = [model.base_color_texture(material)];
+        let texture = [model.texture(material, TextureSlot::BaseColor)];
         let write = vk::WriteDescriptorSet::default()
             .dst_set(set)
             .dst_binding(0)
@@ -555,10 +521,16 @@ fn write_material_sets(device: &Device, sets: &DescriptorSets, scene: &Scene, mo
 }
 
 /// What a pipeline is made for: its vertex shader and what that reads, and the topology.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     skinned: bool,
     topology: Topology,
+}
+
+impl Kind {
+    fn of(draw: &Draw) -> Self {
+        Self { skinned: draw.skinned, topology: draw.topology }
+    }
 }
 
 /// The pipelines of a kind.
@@ -573,9 +545,9 @@ fn create_pipelines(
     context: &Context,
     render_pass: vk::RenderPass,
     layout: vk::PipelineLayout,
-    kinds: &[Kind],
-    influences: u32,
-) -> Result<Vec<Pipelines>> {
+    model: &Model,
+) -> Result<HashMap<Kind, Pipelines>> {
+    let influences = if model.joints_1.is_some() { 8 } else { 4 };
     let create = |kind: Kind, polygon_mode| {
         let influences = kind.skinned.then_some(influences);
         let topology = match kind.topology {
@@ -586,14 +558,18 @@ fn create_pipelines(
         create_pipeline(context, render_pass, layout, influences, topology, polygon_mode)
     };
     let can_draw_lines = context.device.has(Feature::FILL_MODE_NON_SOLID);
-    let of_kind = |&kind: &Kind| -> Result<Pipelines> {
+    let mut pipelines = HashMap::new();
+    for kind in model.draws.iter().map(Kind::of) {
+        if pipelines.contains_key(&kind) {
+            continue;
+        }
         let wireframe = match can_draw_lines && kind.topology == Topology::Triangles {
             true => Some(create(kind, vk::PolygonMode::LINE)?),
             false => None,
         };
-        Ok(Pipelines { filled: create(kind, vk::PolygonMode::FILL)?, wireframe })
-    };
-    kinds.iter().map(of_kind).collect()
+        pipelines.insert(kind, Pipelines { filled: create(kind, vk::PolygonMode::FILL)?, wireframe });
+    }
+    Ok(pipelines)
 }
 
 /// A pipeline for vertices with this many influences; `None`: rigid ones.
