@@ -32,13 +32,13 @@ pub(super) fn decode_views(root: &Root, buffers: &Buffers) -> Result<Vec<Option<
             format!("{sum} bytes of compressed views are out of proportion to the file"),
         ));
     }
-    let decode = |(index, extension): (usize, Option<(&str, &Map<String, Value>)>)| {
+    let decoded = extensions.into_par_iter().enumerate().map(|(index, extension)| {
         let Some((name, extension)) = extension else { return Ok(None) };
         let at = format!("/bufferViews/{index}/extensions/{name}");
         decode_view(buffers, &at, extension, root.buffer_views[index].byte_length.0).map(Some)
-    };
+    });
     // First all, then the first error: which one is told does not depend on the threads.
-    extensions.into_par_iter().enumerate().map(decode).collect::<Vec<_>>().into_iter().collect()
+    decoded.collect::<Vec<_>>().into_iter().collect()
 }
 
 fn decode_view(buffers: &Buffers, at: &str, extension: &Map<String, Value>, length: u64) -> Result<Vec<u8>, Problem> {

@@ -554,7 +554,8 @@ fn tangents_are_computed_for_normal_maps() {
 
 #[test]
 fn materials_have_five_textures_and_extensions() {
-    let transform = json!({ "offset": [0, 1], "rotation": 1.570_796_3, "scale": [0.5, 0.5], "texCoord": 1 });
+    let quarter = std::f32::consts::FRAC_PI_2;
+    let transform = json!({ "offset": [0, 1], "rotation": quarter, "scale": [0.5, 0.5], "texCoord": 1 });
     let info = |index: usize| json!({ "index": index, "extensions": { "KHR_texture_transform": transform } });
     let scene = import(
         json!({
