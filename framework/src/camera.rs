@@ -47,7 +47,7 @@ impl CameraMatrices {
 }
 
 /// A camera that turns about a point.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OrbitCamera {
     start: View,
     target: Vec3,

@@ -85,21 +85,23 @@ impl<S: Sample> Frames<'_, S> {
 
     fn lay_out(&mut self, parameters: &mut S::Parameters) -> Result<()> {
         let Some(overlay) = &mut self.overlay else { return Ok(()) };
-        let playback = &mut self.loaded.playback;
+        let (loaded, sample) = (&mut *self.loaded, &mut self.sample);
         let gpu = self.device.physical().name();
         // Times would make every picture another one.
         let shown = Shown { title: self.setup.name, gpu: &gpu, times: None, notice: None };
-        let time = playback.step().time;
+        let time = loaded.playback.step().time;
         overlay.run(None, self.setup.options.size.into(), time, |ui| {
-            overlay::show(ui, &shown, Some(playback), |ui| S::ui(parameters, ui));
+            overlay::show(ui, &shown, Some(loaded), |ui| sample.ui(parameters, ui));
         })
     }
 
     fn draw(&mut self, parameters: &S::Parameters, picture: bool) -> Result<Drawn> {
-        self.sample.update(&self.loaded.playback.step(), parameters)?;
+        let step = self.loaded.playback.step();
+        self.loaded.viewpoint.follow(step.clips);
+        self.sample.update(&step, parameters)?;
         self.renderer.draw(Input {
             sample: Some((&mut self.sample, parameters)),
-            camera: Some(&self.loaded.camera),
+            viewpoint: Some(&self.loaded.viewpoint),
             wireframe: false,
             overlay: self.overlay.as_mut(),
             picture,

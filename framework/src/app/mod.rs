@@ -10,6 +10,7 @@ mod playback;
 mod renderer;
 mod sample;
 mod screenshot;
+mod viewpoint;
 mod window;
 
 use std::io::Write as _;
@@ -28,6 +29,7 @@ pub use sample::{Context, Sample, Step};
 
 use self::options::{ModelOptions, Options};
 use self::playback::Playback;
+use self::viewpoint::Viewpoint;
 use crate::camera::{OrbitCamera, View};
 use crate::frame::Target;
 use crate::gpu::{Device, GpuChoice, Instance, MessageCount, Surface, Validation};
@@ -251,7 +253,9 @@ impl Loader {
             fov: self.options.fov.unwrap_or(view.fov),
         };
         let camera = OrbitCamera::new(view, least_aspect, bounds.radius());
-        Ok(Loaded { scene: Arc::new(scene), playback, bounds, camera })
+        let scene = Arc::new(scene);
+        let viewpoint = Viewpoint::new(&scene, camera, self.model.camera)?;
+        Ok(Loaded { scene, playback, bounds, viewpoint })
     }
 }
 
@@ -260,7 +264,7 @@ struct Loaded {
     scene: Arc<Scene>,
     playback: Playback,
     bounds: Bounds,
-    camera: OrbitCamera,
+    viewpoint: Viewpoint,
 }
 
 /// How many moments of a clip the camera's framing looks at.

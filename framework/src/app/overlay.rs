@@ -13,8 +13,10 @@ use egui_winit::State;
 use winit::event::WindowEvent;
 use winit::window::Window;
 
+use super::Loaded;
 use super::playback::{FIXED_STEP, Playback, Playing};
 use super::renderer::Times;
+use super::viewpoint::Viewpoint;
 use crate::gpu::{Device, FRAMES_IN_FLIGHT, Owned};
 
 /// Frames whose times the graph shows.
@@ -211,11 +213,11 @@ pub(super) struct Shown<'a> {
     pub notice: Option<&'a str>,
 }
 
-/// The overlay's only window: times, clips, and the sample's parameters.
+/// The overlay's only window: times, clips, cameras, and the sample's parameters.
 pub(super) fn show(
     ui: &egui::Ui,
     shown: &Shown<'_>,
-    playback: Option<&mut Playback>,
+    loaded: Option<&mut Loaded>,
     parameters: impl FnOnce(&mut egui::Ui),
 ) {
     let most = ui.ctx().content_rect().height() - 70.0;
@@ -227,9 +229,12 @@ pub(super) fn show(
                 ui.separator();
                 ui.label(notice);
             }
-            if let Some(playback) = playback.filter(|playback| !playback.clips().is_empty()) {
-                ui.separator();
-                show_playback(ui, playback);
+            if let Some(Loaded { playback, viewpoint, .. }) = loaded {
+                if !playback.clips().is_empty() {
+                    ui.separator();
+                    show_playback(ui, playback);
+                }
+                show_cameras(ui, viewpoint);
             }
             ui.separator();
             parameters(ui);
@@ -277,6 +282,23 @@ fn show_graph(ui: &mut egui::Ui, history: &History) {
     painter.hline(rect.x_range(), middle, egui::Stroke::new(1.0, Color32::from_white_alpha(40)));
     let points = history.frames.iter().enumerate().map(|(place, &time)| at(place, time)).collect();
     painter.line(points, egui::Stroke::new(1.5, Color32::from_rgb(120, 200, 255)));
+}
+
+/// The choice between the orbit camera and those of the model, where it has any.
+fn show_cameras(ui: &mut egui::Ui, viewpoint: &mut Viewpoint) {
+    let names: Vec<_> = viewpoint.names().map(str::to_owned).collect();
+    if names.is_empty() {
+        return;
+    }
+    let mut chosen = viewpoint.chosen();
+    let name = |chosen: Option<usize>| chosen.map_or("orbit", |camera| &names[camera]);
+    ui.separator();
+    egui::ComboBox::from_label("camera").selected_text(name(chosen)).show_ui(ui, |ui| {
+        for choice in std::iter::once(None).chain((0..names.len()).map(Some)) {
+            ui.selectable_value(&mut chosen, choice, name(choice));
+        }
+    });
+    viewpoint.choose(chosen);
 }
 
 fn show_playback(ui: &mut egui::Ui, playback: &mut Playback) {

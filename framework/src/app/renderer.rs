@@ -11,7 +11,7 @@ use winit::window::Window;
 
 use super::overlay::Overlay;
 use super::sample::Sample;
-use crate::camera::OrbitCamera;
+use super::viewpoint::Viewpoint;
 use crate::frame::{Frame, Target};
 use crate::gpu::{
     Device, FRAMES_IN_FLIGHT, Frames, Image, Pass, PresentMode, Readback, Surface, Swapchain, Timestamps,
@@ -51,7 +51,7 @@ struct WindowOutput {
 pub(super) struct Input<'a, S: Sample> {
     /// The sample and its parameters; `None` while there is none yet.
     pub sample: Option<(&'a mut S, &'a S::Parameters)>,
-    pub camera: Option<&'a OrbitCamera>,
+    pub viewpoint: Option<&'a Viewpoint>,
     pub wireframe: bool,
     /// Laid out by [`Overlay::run`].
     pub overlay: Option<&'a mut Overlay>,
@@ -230,15 +230,15 @@ impl Renderer {
         let timestamps = self.timestamps.as_ref();
         let pass = |name| Pass::new(&self.device, commands, name, timestamps.map(|timestamps| (timestamps, index)));
         let _frame = pass(c"frame");
-        match (input.sample, input.camera) {
-            (Some((sample, parameters)), Some(camera)) => {
+        match (input.sample, input.viewpoint) {
+            (Some((sample, parameters)), Some(viewpoint)) => {
                 let frame = Frame {
                     device: &self.device,
                     commands,
                     index,
                     image: image_index as usize,
                     extent,
-                    camera: camera.matrices(extent.width as f32 / extent.height as f32),
+                    camera: viewpoint.matrices(extent.width as f32 / extent.height as f32),
                     timestamps,
                     wireframe: input.wireframe,
                 };

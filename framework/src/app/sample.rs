@@ -49,8 +49,8 @@ pub trait Sample: Sized {
         Ok(())
     }
 
-    /// Shows the parameters in the overlay.
-    fn ui(_parameters: &mut Self::Parameters, _ui: &mut egui::Ui) {}
+    /// Shows the parameters in the overlay, and what else the sample has to show there.
+    fn ui(&mut self, _parameters: &mut Self::Parameters, _ui: &mut egui::Ui) {}
 
     /// Records a frame's commands.
     ///

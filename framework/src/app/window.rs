@@ -158,7 +158,7 @@ impl<S: Sample> ApplicationHandler<Message> for App<S> {
             _ => false,
         };
         if !taken && let Some(loaded) = &mut self.loaded {
-            self.input.handle(&event, &mut loaded.camera, height);
+            loaded.viewpoint.steer(|orbit| self.input.handle(&event, orbit, height));
         }
         match event {
             WindowEvent::CloseRequested => event_loop.exit(),
@@ -263,7 +263,9 @@ impl<S: Sample> App<S> {
                 None if self.frame == 0 => {}
                 None => loaded.playback.advance(elapsed.min(LONGEST_STEP)),
             }
-            sample.update(&loaded.playback.step(), &self.parameters)?;
+            let step = loaded.playback.step();
+            loaded.viewpoint.follow(step.clips);
+            sample.update(&step, &self.parameters)?;
         }
         self.lay_out()?;
 
@@ -276,7 +278,7 @@ impl<S: Sample> App<S> {
         };
         let drawn = running.renderer.draw(Input {
             sample: running.sample.as_mut().map(|sample| (sample, &self.parameters)),
-            camera: self.loaded.as_ref().map(|loaded| &loaded.camera),
+            viewpoint: self.loaded.as_ref().map(|loaded| &loaded.viewpoint),
             wireframe: self.wireframe,
             overlay: running.overlay.as_mut().filter(|_| self.overlay_shown),
             picture: path.is_some(),
@@ -328,12 +330,15 @@ impl<S: Sample> App<S> {
             times: Some((&self.history, running.renderer.times())),
             notice: self.notice.as_deref(),
         };
-        let mut playback = self.loaded.as_mut().map(|loaded| &mut loaded.playback);
         let size = running.window.inner_size();
         let extent = ash::vk::Extent2D { width: size.width, height: size.height };
-        let parameters = &mut self.parameters;
+        let (parameters, loaded, sample) = (&mut self.parameters, &mut self.loaded, &mut running.sample);
         overlay.run(Some(&running.window), extent, 0.0, |ui| {
-            overlay::show(ui, &shown, playback.as_deref_mut(), |ui| S::ui(parameters, ui));
+            overlay::show(ui, &shown, loaded.as_mut(), |ui| {
+                if let Some(sample) = sample {
+                    sample.ui(parameters, ui);
+                }
+            });
         })
     }
 
@@ -355,7 +360,7 @@ impl<S: Sample> App<S> {
             (Key::Named(NamedKey::F11), _) => self.toggle_fullscreen(),
             (Key::Named(NamedKey::F12), _) => self.take_picture = true,
             (Key::Named(NamedKey::Space), Some(loaded)) => loaded.playback.paused = !loaded.playback.paused,
-            (Key::Character(key), Some(loaded)) if key.eq_ignore_ascii_case("r") => loaded.camera.reset(),
+            (Key::Character(key), Some(loaded)) if key.eq_ignore_ascii_case("r") => loaded.viewpoint.reset(),
             _ => {}
         }
     }
@@ -394,7 +399,7 @@ impl<S: Sample> App<S> {
         };
         let drawn = running.renderer.draw(Input {
             sample: Some((sample, &self.parameters)),
-            camera: self.loaded.as_ref().map(|loaded| &loaded.camera),
+            viewpoint: self.loaded.as_ref().map(|loaded| &loaded.viewpoint),
             wireframe: self.wireframe,
             overlay: running.overlay.as_mut().filter(|_| self.overlay_shown),
             picture: true,

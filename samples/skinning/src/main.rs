@@ -185,7 +185,7 @@ impl Sample for Skinning {
         Ok(())
     }
 
-    fn ui(parameters: &mut Parameters, ui: &mut egui::Ui) {
+    fn ui(&mut self, parameters: &mut Parameters, ui: &mut egui::Ui) {
         ui.horizontal_wrapped(|ui| {
             for &shown in Shown::value_variants() {
                 ui.selectable_value(&mut parameters.view, shown, format!("{shown:?}"));

@@ -153,7 +153,7 @@ impl Sample for Template {
         Ok(())
     }
 
-    fn ui(parameters: &mut Parameters, ui: &mut egui::Ui) {
+    fn ui(&mut self, parameters: &mut Parameters, ui: &mut egui::Ui) {
         ui.add(egui::Slider::new(&mut parameters.tilt, -90.0..=90.0).suffix("°").text("tilt"));
     }
 
