@@ -28,7 +28,7 @@ const LONGEST_STEP: f32 = 0.25;
 /// What reaches the window from elsewhere.
 pub(super) enum Message {
     /// A model was read, or could not be: the how-manieth that was asked for.
-    Loaded(u64, Result<Loaded>),
+    Loaded(u64, Box<Result<Loaded>>),
     /// The system wants the program to end.
     Terminate,
 }
@@ -144,7 +144,7 @@ impl<S: Sample> ApplicationHandler<Message> for App<S> {
         match message {
             Message::Terminate => event_loop.exit(),
             Message::Loaded(number, loaded) => {
-                let taken = self.take_model(number, loaded);
+                let taken = self.take_model(number, *loaded);
                 self.check(event_loop, taken);
             }
         }
@@ -215,7 +215,7 @@ impl<S: Sample> App<S> {
         self.asked += 1;
         std::thread::spawn(move || {
             // It fails only when the window is closed, and then nobody wants the model.
-            let _ = proxy.send_event(Message::Loaded(number, loader.load()));
+            let _ = proxy.send_event(Message::Loaded(number, Box::new(loader.load())));
         });
     }
 
