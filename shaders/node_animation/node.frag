@@ -21,7 +21,7 @@ layout(location = 4) in vec2 emissive_coord;
 
 layout(location = 0) out vec4 color;
 
-const vec3 HIGHLIGHT = vec3(1.0, 0.30, 0.02);
+const vec3 HIGHLIGHT = vec3(1.0, 0.02, 0.45);
 
 void main() {
     Material m = materials[material];

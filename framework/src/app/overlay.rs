@@ -221,7 +221,7 @@ pub(super) fn show(
     parameters: impl FnOnce(&mut egui::Ui),
 ) {
     let most = ui.ctx().content_rect().height() - 70.0;
-    egui::Window::new(shown.title).default_pos([12.0, 12.0]).default_width(250.0).show(ui.ctx(), |ui| {
+    egui::Window::new(shown.title).default_pos([12.0, 12.0]).default_size([250.0, most]).show(ui.ctx(), |ui| {
         egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
             ui.label(shown.gpu);
             show_times(ui, shown.times);

@@ -143,7 +143,7 @@ struct NodeAnimation {
     stage: Option<Stage>,
     boxes: Lines,
     box_lines: Vec<Line>,
-    /// The boxes of the meshes of rigid nodes, each in its node's space.
+    /// The boxes of meshes, each in its node's space.
     node_boxes: Vec<NodeBox>,
     /// The node that `--highlight` names.
     highlighted: Option<usize>,
@@ -189,7 +189,7 @@ impl Sample for NodeAnimation {
         let (blended, mut solid): (Vec<usize>, Vec<usize>) =
             (0..model.draws.len()).partition(|&draw| Alpha::of(&scene, &model.draws[draw]) == Alpha::Blend);
         solid.sort_by_key(|&draw| Alpha::of(&scene, &model.draws[draw]));
-        let node_boxes = node_boxes(&scene, &model);
+        let node_boxes = node_boxes(&scene);
         let samples = context.target.samples;
         let stage = Stage::new(device, *render_pass, samples, &context.setting, LOOK)?;
         let boxes = Lines::new(device, *render_pass, samples, node_boxes.len() * BOX_EDGES.len())?;
@@ -481,17 +481,18 @@ const BOX_EDGES: [(usize, usize); 12] =
     [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)];
 
 /// The boxes of all that stands where its node does: what joints move has no box of its own.
-fn node_boxes(scene: &Scene, model: &Model) -> Vec<NodeBox> {
-    let rigid = model.draws.iter().filter(|draw| !draw.skinned);
-    let node_box = |draw: &Draw| {
-        let positions = &scene.meshes[draw.mesh].primitives[draw.primitive].positions;
-        let min = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-        let max = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
-        let depth = std::iter::successors(scene.nodes[draw.node].parent, |&node| scene.nodes[node].parent).count();
+fn node_boxes(scene: &Scene) -> Vec<NodeBox> {
+    let shown = scene.nodes.iter().enumerate().filter(|(_, node)| node.in_scene);
+    let node_box = |(index, node): (usize, &scene::Node)| {
+        let primitives = scene.meshes[node.mesh?].primitives.iter();
+        let rigid = primitives.filter(|primitive| node.skin.is_none() || primitive.influences.is_none());
+        let positions = || rigid.clone().flat_map(|primitive| primitive.positions.iter().copied());
+        let (min, max) = (positions().reduce(Vec3::min)?, positions().reduce(Vec3::max)?);
+        let depth = std::iter::successors(node.parent, |&above| scene.nodes[above].parent).count();
         let color = BOX_COLORS[0].lerp(BOX_COLORS[1], (depth as f32 / 5.0).min(1.0));
-        NodeBox { node: draw.node, min, max, color }
+        Some(NodeBox { node: index, min, max, color })
     };
-    rigid.map(node_box).collect()
+    shown.filter_map(node_box).collect()
 }
 
 /// Colour and depth, and the image that the samples of a pixel are resolved to, where there are several.
