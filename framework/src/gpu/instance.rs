@@ -14,6 +14,51 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 const NO_DRIVER: &str = "no Vulkan driver is installed (Debian and Ubuntu: mesa-vulkan-drivers has drivers for GPUs, \
                          and one that needs no GPU)";
 
+/// Extensions that are used where they are there: names and labels for debuggers, and drivers with a subset of Vulkan.
+const OPTIONAL_EXTENSIONS: [&CStr; 2] = [ext::debug_utils::NAME, khr::portability_enumeration::NAME];
+
+/// What an instance is made of besides its extensions.
+struct Wanted<'a> {
+    name: &'a CStr,
+    validation: Validation,
+    layers: &'a [*const c_char],
+    messages: &'a MessageCount,
+}
+
+impl Wanted<'_> {
+    fn create(&self, entry: &ash::Entry, extensions: &[&CStr]) -> Result<ash::Instance, vk::Result> {
+        let mut names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut flags = vk::InstanceCreateFlags::empty();
+        if extensions.contains(&khr::portability_enumeration::NAME) {
+            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+        }
+        if self.validation == Validation::Strict {
+            names.push(ext::validation_features::NAME.as_ptr());
+        }
+        let application = vk::ApplicationInfo::default()
+            .application_name(self.name)
+            .engine_name(c"Ashwright")
+            .api_version(vk::API_VERSION_1_3);
+        let mut messenger_info = self.messages.create_info();
+        let mut features = vk::ValidationFeaturesEXT::default()
+            .enabled_validation_features(&[vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION]);
+        let mut info = vk::InstanceCreateInfo::default()
+            .flags(flags)
+            .application_info(&application)
+            .enabled_layer_names(self.layers)
+            .enabled_extension_names(&names);
+        if !self.layers.is_empty() {
+            info = info.push_next(&mut messenger_info);
+        }
+        if self.validation == Validation::Strict {
+            info = info.push_next(&mut features);
+        }
+        // SAFETY: all pointers in `info` are to locals or to what `self` borrows; the layers were checked to exist, and an
+        // extension that does not is an error.
+        unsafe { entry.create_instance(&info, None) }
+    }
+}
+
 /// A Vulkan 1.3 instance.
 pub struct Instance {
     handle: ash::Instance,
@@ -38,8 +83,6 @@ impl Instance {
         display: Option<RawDisplayHandle>,
     ) -> Result<Arc<Self>> {
         let entry = load_entry()?;
-        let extensions = instance_extensions(&entry)?;
-        let has = |name: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
         let layers = match validation {
             Validation::Off => Vec::new(),
             Validation::On | Validation::Strict if has_validation_layer(&entry)? => vec![VALIDATION_LAYER.as_ptr()],
@@ -49,59 +92,38 @@ impl Instance {
                 VALIDATION_LAYER.to_string_lossy()
             ),
         };
-
-        let mut names: Vec<*const c_char> = Vec::new();
-        let mut flags = vk::InstanceCreateFlags::empty();
-        if let Some(display) = display {
-            let wanted = ash_window::enumerate_required_extensions(display)
-                .context("this kind of display is not known to Vulkan")?;
-            anyhow::ensure!(has(khr::surface::NAME), NO_DRIVER);
-            for &name in wanted {
+        let required: Vec<&CStr> = match display {
+            Some(display) => {
+                let names = ash_window::enumerate_required_extensions(display)
+                    .context("this kind of display is not known to Vulkan")?;
                 // SAFETY: ash-window returns pointers to static null-terminated strings.
-                let name = unsafe { CStr::from_ptr(name) };
-                if !has(name) {
-                    bail!("this Vulkan cannot show windows here: it lacks {}", name.to_string_lossy());
-                }
+                names.iter().map(|&name| unsafe { CStr::from_ptr(name) }).collect()
             }
-            names.extend(wanted);
-        }
-        // The layer brings debug utils and validation features even where the loader does not list them.
-        let debug_utils = has(ext::debug_utils::NAME) || !layers.is_empty();
-        if debug_utils {
-            names.push(ext::debug_utils::NAME.as_ptr());
-        }
-        if has(khr::portability_enumeration::NAME) {
-            names.push(khr::portability_enumeration::NAME.as_ptr());
-            flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
-        }
-        if validation == Validation::Strict {
-            names.push(ext::validation_features::NAME.as_ptr());
-        }
-
+            None => Vec::new(),
+        };
         let name = CString::new(name).context("the program's name")?;
-        let application = vk::ApplicationInfo::default()
-            .application_name(&name)
-            .engine_name(c"Ashwright")
-            .api_version(vk::API_VERSION_1_3);
-        let mut messenger_info = messages.create_info();
-        let mut features = vk::ValidationFeaturesEXT::default()
-            .enabled_validation_features(&[vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION]);
-        let mut info = vk::InstanceCreateInfo::default()
-            .flags(flags)
-            .application_info(&application)
-            .enabled_layer_names(&layers)
-            .enabled_extension_names(&names);
-        if !layers.is_empty() {
-            info = info.push_next(&mut messenger_info);
+        let wanted = Wanted { name: &name, validation, layers: &layers, messages: &messages };
+
+        // To ask which extensions there are loads every driver, and to make the instance loads it again: what is hardly ever
+        // missing is not asked for.
+        let mut optional = OPTIONAL_EXTENSIONS.to_vec();
+        let mut created = wanted.create(&entry, &[&required[..], &optional].concat());
+        if let Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT) = created {
+            let offered = instance_extensions(&entry)?;
+            let has = |name: &CStr| offered.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
+            anyhow::ensure!(display.is_none() || has(khr::surface::NAME), NO_DRIVER);
+            if let Some(missing) = required.iter().find(|name| !has(name)) {
+                bail!("this Vulkan cannot show windows here: it lacks {}", missing.to_string_lossy());
+            }
+            // The layer brings debug utils even where the loader does not list them.
+            optional.retain(|&name| has(name) || (name == ext::debug_utils::NAME && !layers.is_empty()));
+            created = wanted.create(&entry, &[&required[..], &optional].concat());
         }
-        if validation == Validation::Strict {
-            info = info.push_next(&mut features);
-        }
-        // SAFETY: all pointers in `info` are to locals above; extensions and layers were checked to exist.
-        let handle = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
+        let handle = created.map_err(|error| match error {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => anyhow::anyhow!(NO_DRIVER),
             error => anyhow::Error::new(error).context("vkCreateInstance failed"),
         })?;
+        let debug_utils = optional.contains(&ext::debug_utils::NAME);
 
         let mut instance = Self { handle, messenger: None, debug_utils, _messages: messages.clone(), entry };
         if !layers.is_empty() {
