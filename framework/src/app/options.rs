@@ -66,7 +66,7 @@ pub(crate) struct Options {
     /// How finished images reach the screen
     #[arg(long, value_name = "fifo|mailbox|immediate", default_value = "fifo", hide_possible_values = true)]
     pub present_mode: PresentMode,
-    /// Run as fast as it goes for so long, then print figures as one JSON object
+    /// Run as fast as it goes for so long, after 30 frames to warm up, then print figures as one JSON object
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = parse_duration)]
     pub bench: Option<f32>,
 }

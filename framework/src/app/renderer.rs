@@ -141,10 +141,11 @@ impl Renderer {
         Some(Target { extent, format, views, samples: self.samples, multisampled })
     }
 
-    /// The window has changed, so its swapchain may not fit it any more.
-    pub(super) fn window_changed(&mut self) {
+    /// The window has this size in pixels, by its own word. Its first size is told as well, after the swapchain was made.
+    pub(super) fn window_resized(&mut self, (width, height): (u32, u32)) {
         if let Output::Window(window) = &mut self.output {
-            window.stale = true;
+            let fits = |swapchain: &Swapchain| swapchain.extent() == vk::Extent2D { width, height };
+            window.stale |= !window.swapchain.as_ref().is_some_and(fits);
         }
     }
 

@@ -162,7 +162,7 @@ impl<S: Sample> ApplicationHandler<Message> for App<S> {
         }
         match event {
             WindowEvent::CloseRequested => event_loop.exit(),
-            WindowEvent::Resized(_) | WindowEvent::ScaleFactorChanged { .. } => running.renderer.window_changed(),
+            WindowEvent::Resized(size) => running.renderer.window_resized(size.into()),
             WindowEvent::DroppedFile(path) => self.dropped(path),
             WindowEvent::KeyboardInput {
                 event: KeyEvent { logical_key, state: ElementState::Pressed, repeat: false, .. },

@@ -190,7 +190,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     use serde_path_to_error::Segment;
     let segment = |segment: &Segment| match segment {
         Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => format!("/{key}"),
+        Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")), // RFC 6901, section 4
         Segment::Enum { .. } | Segment::Unknown => String::new(),
     };
     path.iter().map(segment).collect()
@@ -241,6 +241,8 @@ mod tests {
         assert!(parse_fields(r#""nodes":[{"matrix":[1,2]}]"#).unwrap_err().starts_with("/nodes/0/matrix: "));
         let error = parse_fields(r#""materials":[{},5]"#).unwrap_err();
         assert_eq!(error, "/materials/1: is integer `5` where an object is needed");
+        let error = parse_fields(r#""meshes":[{"primitives":[{"attributes":{"_A/B~C":"x"}}]}]"#).unwrap_err();
+        assert!(error.starts_with("/meshes/0/primitives/0/attributes/_A~1B~0C: "), "{error}");
         assert!(parse(b"{").unwrap_err().to_string().contains("line 1 column 1"));
     }
 
