@@ -28,11 +28,15 @@ void main() {
     vec4 base_color = in_color * texture(base_color_texture, base_color_coord);
     float alpha = 1.0;
     if (ALPHA_MODE == ALPHA_MASK) {
-        float cutoff = m.emissive_factor.w;
-        // Where samples are covered one by one the cut is as wide as a pixel, and so free of steps.
-        float width = max(fwidth(base_color.a), 1e-4);
-        alpha = COVERAGE ? clamp((base_color.a - cutoff) / width + 0.5, 0.0, 1.0) : 1.0;
-        if (COVERAGE ? alpha <= 0.0 : base_color.a < cutoff) {
+        // What is equal at all corners of a triangle is so in between but for rounding, which must not cut holes.
+        float above = base_color.a - m.emissive_factor.w + 2e-6;
+        alpha = step(0.0, above);
+        // Where samples are covered one by one an edge is as wide as a pixel, and so free of steps.
+        float width = fwidth(base_color.a);
+        if (COVERAGE && width > 1e-4) {
+            alpha = clamp(above / width + 0.5, 0.0, 1.0);
+        }
+        if (alpha <= 0.0) {
             discard;
         }
     } else if (ALPHA_MODE == ALPHA_BLEND) {

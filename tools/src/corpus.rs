@@ -1,6 +1,7 @@
 //! Models that are not part of the project, to test against where they are present.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::oracle::{self, Expected};
 
@@ -33,6 +34,28 @@ pub fn models(folder: &Path) -> Vec<PathBuf> {
     }
     models.sort();
     models
+}
+
+/// Runs a check over models, a few at a time, and collects what is wrong with them in their order.
+///
+/// # Panics
+///
+/// If the check does.
+pub fn failures(models: &[PathBuf], check: impl Fn(&Path) -> Option<String> + Sync) -> Vec<String> {
+    // A sample that starts mostly waits: for files, for the driver, for its one thread that reads the model.
+    let at_a_time = 2 * std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let models = std::iter::from_fn(|| models.get(next.fetch_add(1, Ordering::Relaxed)));
+        models.filter_map(|model| Some((model, check(model)?))).collect::<Vec<_>>()
+    };
+    let mut failures = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..at_a_time).map(|_| scope.spawn(work)).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined.flat_map(|found| found.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Vec<_>>()
+    });
+    failures.sort();
+    failures.into_iter().map(|(_, failure)| failure).collect()
 }
 
 /// A broken or hostile file.

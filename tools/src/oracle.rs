@@ -63,12 +63,23 @@ pub struct Expected {
     /// The boxes around what is drawn, in some poses.
     #[serde(default)]
     pub bounds: Vec<ExpectedBounds>,
+    /// How much is drawn, where that is said.
+    pub drawn: Option<Drawn>,
     /// The length of each clip in seconds.
     #[serde(default)]
     pub clip_durations: Vec<f32>,
     /// What else is said of it.
     #[serde(default)]
     pub expected: Value,
+}
+
+/// How much the nodes of the shown scene draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Drawn {
+    /// The primitives of their meshes: one that two nodes draw counts twice.
+    pub primitives: usize,
+    /// The vertices of those in the file.
+    pub vertices: usize,
 }
 
 /// The box around what is drawn, in metres.

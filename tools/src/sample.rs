@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use image::RgbaImage;
+
 /// The name of Mesa's software driver, whose pictures are the golden ones.
 pub const SOFTWARE_GPU: &str = "llvmpipe";
 
@@ -48,4 +50,33 @@ pub fn run<S: AsRef<std::ffi::OsStr>>(binary: impl AsRef<Path>, options: impl In
 /// Whether the software driver is among the GPUs.
 pub fn has_software_gpu(binary: impl AsRef<Path>) -> bool {
     run(binary, ["--list-gpus"]).stdout.contains(SOFTWARE_GPU)
+}
+
+/// Draws a picture headless under strict validation, with these options. `None` where the sample fails.
+///
+/// # Panics
+///
+/// If it cannot be started, or leaves no picture although all went well.
+pub fn draw<S: AsRef<std::ffi::OsStr>>(
+    binary: impl AsRef<Path>,
+    options: impl IntoIterator<Item = S>,
+) -> (Ended, Option<RgbaImage>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("picture.png");
+    let mut command = command(binary, options);
+    command.args(["--headless", "--validation", "strict", "--screenshot"]).arg(&path);
+    let ended: Ended = command.output().expect("the sample can be started").into();
+    let picture = (ended.code == Some(0)).then(|| image::open(path).expect("it was written").into_rgba8());
+    (ended, picture)
+}
+
+/// As [`draw`], of a sample that goes well and has nothing to say.
+///
+/// # Panics
+///
+/// If it fails, or has.
+pub fn picture<S: AsRef<std::ffi::OsStr>>(binary: impl AsRef<Path>, options: impl IntoIterator<Item = S>) -> RgbaImage {
+    let (ended, picture) = draw(binary, options);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    picture.expect("it went well")
 }

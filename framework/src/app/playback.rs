@@ -1,10 +1,10 @@
 //! Simulation time, and the clips that play in it.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
 
 use super::options::ModelOptions;
 use super::sample::Step;
-use crate::scene::Scene;
+use crate::scene::{Scene, animation_time};
 
 /// Seconds between frames where they do not follow the clock.
 pub(super) const FIXED_STEP: f32 = 1.0 / 60.0;
@@ -103,7 +103,7 @@ impl Playback {
 
     /// What a sample is told.
     pub(super) fn step(&self) -> Step<'_> {
-        Step { time: self.time as f32, delta: self.delta, clips: &self.times }
+        Step { time: self.time as f32, delta: self.delta, clips: &self.times, repeat: self.repeat }
     }
 
     fn set_times(&mut self) {
@@ -113,38 +113,20 @@ impl Playback {
             Playing::All => 0..self.clips.len(),
         };
         self.times.clear();
-        self.times.extend(chosen.map(|clip| {
-            let duration = f64::from(self.clips[clip].1);
-            let time = match self.repeat && duration > 0.0 {
-                true => self.time.rem_euclid(duration),
-                false => self.time.min(duration).max(0.0),
-            };
-            (clip, time as f32)
-        }));
+        self.times.extend(chosen.map(|clip| (clip, animation_time(self.clips[clip].1, self.time, self.repeat))));
     }
 }
 
 /// The clips that `--animation N|NAME|all|none` names; without it the first.
 fn chosen(scene: &Scene, wanted: Option<&str>) -> Result<Playing> {
-    let count = scene.animations.len();
-    let Some(wanted) = wanted else { return Ok(if count > 0 { Playing::One(0) } else { Playing::None }) };
-    if let Some(named) = scene.animation_named(wanted) {
-        return Ok(Playing::One(named));
-    }
-    match (wanted, wanted.parse::<usize>()) {
-        ("none", _) => Ok(Playing::None),
-        ("all", _) => Ok(Playing::All),
-        (_, Ok(index)) if index < count => Ok(Playing::One(index)),
-        _ => {
-            let names = scene.animations.iter().enumerate().map(|(index, clip)| match &clip.name {
-                Some(name) => format!("{index} {name}"),
-                None => index.to_string(),
-            });
-            match names.collect::<Vec<_>>().join(", ") {
-                names if names.is_empty() => bail!("{} has no animation, so not {wanted:?} either", scene.name),
-                names => bail!("{} has no animation {wanted:?}; it has {names}", scene.name),
-            }
-        }
+    let Some(wanted) = wanted else {
+        return Ok(if scene.animations.is_empty() { Playing::None } else { Playing::One(0) });
+    };
+    match (scene.find_animation(wanted), wanted) {
+        (Ok(clip), _) => Ok(Playing::One(clip)),
+        (Err(_), "none") => Ok(Playing::None),
+        (Err(_), "all") => Ok(Playing::All),
+        (Err(missing), _) => Err(missing).context("--animation"),
     }
 }
 
@@ -175,7 +157,8 @@ mod tests {
         assert_eq!(chosen(Some("2")).expect("it is there"), Playing::One(2));
         assert_eq!(chosen(Some("all")).expect("it is there"), Playing::All);
         assert_eq!(chosen(Some("none")).expect("it is there"), Playing::None);
-        let error = chosen(Some("swim")).expect_err("it is not there").to_string();
+        let error = chosen(Some("swim")).expect_err("it is not there");
+        let error = format!("{error:#}");
         assert!(error.contains("swim") && error.contains("0 walk, 1 run, 2"), "{error}");
     }
 

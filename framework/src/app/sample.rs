@@ -40,6 +40,9 @@ pub trait Sample: Sized {
     /// What could not be made.
     fn new(context: &Context, parameters: &Self::Parameters) -> Result<Self>;
 
+    /// Takes out of the parameters what is about the model that the command line names, before another one is shown.
+    fn forget_model(_parameters: &mut Self::Parameters) {}
+
     /// Moves the simulation on to a point in time.
     ///
     /// # Errors
@@ -96,4 +99,6 @@ pub struct Step<'a> {
     pub delta: f32,
     /// The clips that play, by index into [`Scene::animations`], each with its own time in seconds.
     pub clips: &'a [(usize, f32)],
+    /// Whether a clip begins anew at its end, and does not hold its last pose.
+    pub repeat: bool,
 }

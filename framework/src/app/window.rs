@@ -238,6 +238,9 @@ impl<S: Sample> App<S> {
             Ok(loaded) => {
                 self.notice = None;
                 self.shown = number;
+                if number > 0 {
+                    S::forget_model(&mut self.parameters);
+                }
                 self.loaded = Some(loaded);
                 if let Some(running) = &mut self.running {
                     // What the old model's frames use must not be dropped before they end.

@@ -161,6 +161,42 @@ impl Scene {
     pub fn animation_named(&self, name: &str) -> Option<usize> {
         self.animations.iter().position(|animation| animation.name.as_deref() == Some(name))
     }
+
+    /// The animation that people call by its name, or else by its index.
+    ///
+    /// # Errors
+    ///
+    /// There is none: says which there are.
+    pub fn find_animation(&self, wanted: &str) -> Result<usize, MissingAnimation> {
+        let by_index = || wanted.parse().ok().filter(|&index: &usize| index < self.animations.len());
+        self.animation_named(wanted).or_else(by_index).ok_or_else(|| {
+            let names = self.animations.iter().enumerate().map(|(index, animation)| match &animation.name {
+                Some(name) => format!("{index} {name}"),
+                None => index.to_string(),
+            });
+            MissingAnimation(match names.collect::<Vec<_>>().join(", ") {
+                names if names.is_empty() => format!("{} has no animation, so not {wanted:?} either", self.name),
+                names => format!("{} has no animation {wanted:?}; it has {names}", self.name),
+            })
+        })
+    }
+}
+
+/// A scene does not have the animation that is asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct MissingAnimation(String);
+
+/// Where in an animation of this length (seconds) a point in time is, if it begins anew at its end, or else holds its last
+/// pose.
+#[must_use]
+pub fn animation_time(duration: f32, time: f64, repeat: bool) -> f32 {
+    let duration = f64::from(duration);
+    let time = match repeat && duration > 0.0 {
+        true => time.rem_euclid(duration),
+        false => time.min(duration).max(0.0),
+    };
+    time as f32
 }
 
 pub(super) fn import_animations(context: &Context, nodes: &[Node]) -> Result<Vec<Animation>, Problem> {

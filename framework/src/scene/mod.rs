@@ -28,7 +28,7 @@ mod tangent;
 #[cfg(test)]
 mod tests;
 
-pub use animation::{Channel, Interpolation, Values};
+pub use animation::{Channel, Interpolation, MissingAnimation, Values, animation_time};
 pub use error::{LoadError, Problem};
 pub use import::Purpose;
 pub use pose::{Bounds, Pose};

@@ -220,6 +220,10 @@ impl Sample for NodeAnimation {
         })
     }
 
+    fn forget_model(parameters: &mut Parameters) {
+        (parameters.fade_from, parameters.highlight) = (None, None);
+    }
+
     fn update(&mut self, step: &Step<'_>, parameters: &Parameters) -> Result<()> {
         self.fade.advance(&self.scene, step);
         let part = self.fade.part(parameters.fade);
@@ -341,11 +345,14 @@ impl NodeAnimation {
                 let front = if mirrored { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE };
                 device.cmd_set_front_face(commands, front);
 
-                // Of a glass body that has two sides the far one is drawn first.
+                // Of a glass body that has two sides the far one is drawn first. Lines and points have no sides: culling
+                // would not keep them from being drawn twice.
                 let double_sided = self.scene.materials[draw.material].double_sided;
-                let passes: &[vk::CullModeFlags] = match (double_sided, kind.alpha) {
+                let passes: &[vk::CullModeFlags] = match (double_sided, kind) {
                     (false, _) => &[vk::CullModeFlags::BACK],
-                    (true, Alpha::Blend) => &[vk::CullModeFlags::FRONT, vk::CullModeFlags::BACK],
+                    (true, Kind { alpha: Alpha::Blend, topology: Topology::Triangles }) => {
+                        &[vk::CullModeFlags::FRONT, vk::CullModeFlags::BACK]
+                    }
                     (true, _) => &[vk::CullModeFlags::NONE],
                 };
                 for &cull in passes {
@@ -396,9 +403,7 @@ impl Fade {
         let room = || Vec::with_capacity(scene.animations.len());
         let mut fade = Self { from: room(), to: room(), since: f32::INFINITY, started: false };
         if let Some(wanted) = from {
-            let by_index = wanted.parse().ok().filter(|&index: &usize| index < scene.animations.len());
-            let clip = by_index.or_else(|| scene.animation_named(wanted));
-            let clip = clip.ok_or_else(|| anyhow!("{} has no animation {wanted:?} to fade in from", scene.name))?;
+            let clip = scene.find_animation(wanted).context("--fade-from")?;
             fade.from.push((clip, 0.0));
             fade.since = 0.0;
         }
@@ -418,8 +423,7 @@ impl Fade {
             self.from.iter_mut().for_each(|(_, time)| *time = step.time);
         }
         for (clip, time) in &mut self.from {
-            let duration = scene.animations[*clip].duration;
-            *time = if duration > 0.0 { (*time + step.delta).rem_euclid(duration) } else { 0.0 };
+            *time = scene::animation_time(scene.animations[*clip].duration, f64::from(*time + step.delta), step.repeat);
         }
         self.to.clear();
         self.to.extend_from_slice(step.clips);
@@ -461,10 +465,10 @@ const OPEN_DEPTH: usize = 2;
 
 /// A node by its index or name.
 fn find_node(scene: &Scene, wanted: &str) -> Result<usize> {
-    let by_index = wanted.parse().ok().filter(|&index: &usize| index < scene.nodes.len());
-    let named = || scene.nodes.iter().position(|node| node.name.as_deref() == Some(wanted));
-    by_index.or_else(named).ok_or_else(|| {
-        anyhow!("{} has no node {wanted:?}; it has {} nodes, counted from 0", scene.name, scene.nodes.len())
+    let named = scene.nodes.iter().position(|node| node.name.as_deref() == Some(wanted));
+    let by_index = || wanted.parse().ok().filter(|&index: &usize| index < scene.nodes.len());
+    named.or_else(by_index).ok_or_else(|| {
+        anyhow!("--highlight: {} has no node {wanted:?}; it has {}, counted from 0", scene.name, scene.nodes.len())
     })
 }
 

@@ -12,8 +12,7 @@ fn models_that_move_render_without_a_message() {
     let Some(corpus) = corpus::gltf() else { return };
     let models: Vec<PathBuf> = corpus::models(&corpus.join("dev")).into_iter().filter(|path| moves(path)).collect();
     assert!(models.len() > 20, "only {} models", models.len());
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let failures: Vec<_> = models.iter().filter_map(|model| failure(model, folder.path())).collect();
+    let failures = corpus::failures(&models, failure);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     println!("rendered {} models", models.len());
 }
@@ -30,31 +29,14 @@ fn moves(path: &Path) -> bool {
     Scene::load(path).is_ok_and(|scene| !scene.skins.is_empty() || !scene.animations.is_empty())
 }
 
-fn failure(model: &Path, folder: &Path) -> Option<String> {
-    let picture = folder.join("picture.png");
-    let options = [
-        model.as_os_str(),
-        "--headless".as_ref(),
-        "--validation".as_ref(),
-        "strict".as_ref(),
-        "--skeleton".as_ref(),
-        "--time".as_ref(),
-        "0.4".as_ref(),
-        "--frames".as_ref(),
-        "3".as_ref(),
-        "--size".as_ref(),
-        "320x180".as_ref(),
-        "--screenshot".as_ref(),
-        picture.as_os_str(),
-    ];
-    let ended = sample::run(SKINNING, options);
-    if ended.code != Some(0) {
-        return Some(format!("{}: {:?} {}", model.display(), ended.code, ended.stderr));
-    }
-    let pixels = image::open(&picture).expect("it was written").into_rgba8();
-    let blank = pixels.rows().next().is_none_or(|mut row| {
+fn failure(model: &Path) -> Option<String> {
+    let path = model.to_str().expect("the corpus's path is Unicode");
+    let options = [path, "--skeleton", "--size", "320x180", "--time", "0.4", "--frames", "3"];
+    let (ended, picture) = sample::draw(SKINNING, options);
+    let Some(picture) = picture else { return Some(format!("{path}: {:?} {}", ended.code, ended.stderr)) };
+    let blank = picture.rows().next().is_none_or(|mut row| {
         let first = row.next();
-        pixels.pixels().all(|pixel| Some(pixel) == first)
+        picture.pixels().all(|pixel| Some(pixel) == first)
     });
-    blank.then(|| format!("{}: an empty picture", model.display()))
+    blank.then(|| format!("{path}: an empty picture"))
 }
