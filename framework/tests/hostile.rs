@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-use ashwright::scene::{LoadError, Pose, Primitive, Scene, Transform};
+mod promises;
+
+use ashwright::scene::{LoadError, Pose, Primitive, Scene};
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -177,8 +179,8 @@ fn load_and_pose(path: PathBuf) -> Result<Scene, LoadError> {
     let worker = std::thread::spawn(move || {
         let scene = Scene::load(&file);
         if let Ok(scene) = &scene {
-            check_promises(scene);
-            pose_at_many_times(scene);
+            promises::check(scene);
+            promises::pose_at_many_times(scene);
         }
         sender.send(scene).unwrap();
     });
@@ -189,112 +191,6 @@ fn load_and_pose(path: PathBuf) -> Result<Scene, LoadError> {
         }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             panic!("{}: panics: {:?}", path.display(), worker.join())
-        }
-    }
-}
-
-fn pose_at_many_times(scene: &Scene) {
-    let mut pose = Pose::new(scene);
-    let _ = pose.bounds(scene);
-    for animation in 0..scene.animations.len() {
-        for time in [-1.0, 0.0, 0.3, 1.0, 1e9, f32::INFINITY, f32::NAN] {
-            pose.evaluate(scene, &[(animation, time)]);
-            if scene.nodes.iter().all(|node| is_moderate(node.local)) {
-                assert!(
-                    (0..scene.nodes.len()).all(|node| pose.world(node).is_finite()),
-                    "animation {animation} at {time}"
-                );
-            }
-        }
-    }
-    for (index, node) in scene.nodes.iter().enumerate() {
-        for primitive in 0..node.mesh.map_or(0, |mesh| scene.meshes[mesh].primitives.len()) {
-            let (_, normals) = pose.vertices(scene, index, primitive);
-            assert!(normals.iter().all(|normal| normal.is_normalized()));
-        }
-    }
-    let _ = pose.bounds(scene);
-}
-
-/// Whether products of some such transforms are finite.
-fn is_moderate(local: Transform) -> bool {
-    local.matrix().to_cols_array().iter().all(|element| element.abs() < 1e6)
-}
-
-/// What the documentation of a scene promises to who uses it without looking.
-fn check_promises(scene: &Scene) {
-    let mut seen = vec![false; scene.nodes.len()];
-    for &node in &scene.node_order {
-        assert!(scene.nodes[node].parent.is_none_or(|parent| seen[parent]), "a parent comes after its child");
-        assert!(!std::mem::replace(&mut seen[node], true), "a node comes twice");
-    }
-    assert!(seen.iter().all(|&seen| seen), "a node is missing from the order");
-    for (index, node) in scene.nodes.iter().enumerate() {
-        assert!(node.children.iter().all(|&child| scene.nodes[child].parent == Some(index)));
-        assert!(node.mesh.is_none_or(|mesh| mesh < scene.meshes.len()));
-        assert!(node.skin.is_none_or(|skin| skin < scene.skins.len()));
-        assert!(node.camera.is_none_or(|camera| camera < scene.cameras.len()));
-        assert!(node.light.is_none_or(|light| light < scene.lights.len()));
-        assert!(node.weights.iter().all(|weight| weight.is_finite()));
-        let targets = node.mesh.map_or(0, |mesh| {
-            scene.meshes[mesh].primitives.iter().map(|primitive| primitive.morph_targets.len()).max().unwrap_or(0)
-        });
-        assert_eq!(node.weights.len(), targets);
-        assert!(node.local.matrix().is_finite());
-    }
-    assert!(scene.roots.iter().all(|&root| scene.nodes[root].in_scene));
-    for primitive in scene.meshes.iter().flat_map(|mesh| &mesh.primitives) {
-        check_primitive(scene, primitive);
-    }
-    for skin in &scene.skins {
-        assert_eq!(skin.joints.len(), skin.inverse_bind_matrices.len());
-        assert!(skin.joints.iter().all(|&joint| joint < scene.nodes.len()));
-    }
-    for info in scene.materials.iter().flat_map(|material| material.textures.iter().flatten()) {
-        assert!(info.texture < scene.textures.len() && info.tex_coord < 2 && info.transform.is_finite());
-    }
-    for texture in &scene.textures {
-        assert!(texture.image.is_none_or(|image| image < scene.images.len()));
-    }
-    for image in &scene.images {
-        assert_eq!(image.pixels.len() as u64, 4 * u64::from(image.size.0) * u64::from(image.size.1));
-    }
-    assert!(scene.warnings.iter().all(|warning| !warning.contains('\n') && warning.starts_with('/')));
-}
-
-fn check_primitive(scene: &Scene, primitive: &ashwright::scene::Primitive) {
-    let count = primitive.positions.len();
-    assert!(primitive.indices.iter().all(|&index| (index as usize) < count));
-    assert!(primitive.positions.iter().all(|position| position.is_finite()));
-    assert!(primitive.normals.is_empty() || primitive.normals.len() == count);
-    assert!(primitive.normals.iter().all(|normal| normal.is_normalized()));
-    assert!(primitive.tex_coords.iter().all(|coords| coords.is_empty() || coords.len() == count));
-    assert!(primitive.tangents.is_empty() || primitive.tangents.len() == count);
-    for tangent in &primitive.tangents {
-        assert!(tangent.truncate().is_normalized() && tangent.w.abs() == 1.0, "{tangent}");
-    }
-    assert!(primitive.colors.is_empty() || primitive.colors.len() == count);
-    assert!(primitive.colors.iter().all(|color| color.is_finite()));
-    for target in &primitive.morph_targets {
-        for vectors in [&target.positions, &target.normals, &target.tangents] {
-            assert!(vectors.is_empty() || vectors.len() == count);
-            assert!(vectors.iter().all(|vector| vector.is_finite()));
-        }
-    }
-    assert!(primitive.source_vertices.is_empty() || primitive.source_vertices.len() == count);
-    assert!(primitive.material < scene.materials.len());
-    let Some(influences) = &primitive.influences else {
-        return;
-    };
-    assert!(
-        influences.joints.len() == count * influences.per_vertex && influences.weights.len() == influences.joints.len()
-    );
-    for n in [influences.per_vertex, 4, 8] {
-        let (joints, weights) = influences.largest(n);
-        assert_eq!((joints.len(), weights.len()), (count * n, count * n));
-        for weights in weights.chunks_exact(n) {
-            assert!(weights.iter().all(|&weight| weight >= 0.0), "{weights:?}");
-            assert!((weights.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{weights:?}");
         }
     }
 }

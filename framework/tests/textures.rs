@@ -2,7 +2,9 @@
 
 use ashwright::glam::{Affine2, Vec3, Vec4};
 use ashwright::model::Model;
-use ashwright::scene::{AlphaMode, Filter, Image, Material, Sampler, Scene, Texture, TextureInfo, TextureSlot, Wrap};
+use ashwright::scene::{
+    AlphaMode, Filter, Image, ImageFormat, Material, Sampler, Scene, Texture, TextureInfo, TextureSlot, Wrap,
+};
 
 fn material(textures: [Option<usize>; TextureSlot::COUNT]) -> Material {
     let info = |texture| TextureInfo { texture, tex_coord: 0, transform: Affine2::IDENTITY };
@@ -22,7 +24,7 @@ fn material(textures: [Option<usize>; TextureSlot::COUNT]) -> Material {
 }
 
 fn image(pixels: usize) -> Image {
-    Image { name: None, size: (pixels as u32, 1), pixels: vec![0x80; 4 * pixels] }
+    Image { name: None, format: Some(ImageFormat::Png), size: (pixels as u32, 1), pixels: vec![0x80; 4 * pixels] }
 }
 
 /// A scene of these materials and four textures, each of an image of its own. The last image was not decoded.

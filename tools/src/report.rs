@@ -1,24 +1,30 @@
 //! What is in a glTF file, for people to read.
 
-use ashwright::scene::{Animation, Pose, Primitive, Scene, Topology};
+use ashwright::scene::{
+    AlphaMode, Animation, ImageFormat, LightKind, Material, Pose, Primitive, Projection, Scene, TextureSlot, Topology,
+};
 
 /// Longer names are cut.
 const LONGEST_NAME: usize = 40;
 
-/// Of so many skins and image sizes each is told.
+/// Of so many skins, cameras and lights each is told.
 const MOST_LISTED: usize = 8;
 
-/// Tells what is in a scene, under a title: what there is how often, extensions, bounds, animations and warnings. What
-/// there is not is not mentioned.
+/// Of so many textures each is told.
+const MOST_LINES: usize = 24;
+
+/// Tells what is in a scene, under a title: what there is how often, extensions, bounds, textures, animations and warnings.
+/// What there is not is not mentioned.
 pub fn report(title: &str, scene: &Scene) -> String {
     let rows = rows(scene);
     let mut lines = vec![title.to_owned()];
     if rows.is_empty() {
         lines.push("There is nothing in this file.".into());
     }
-    lines.extend(rows.into_iter().map(|(label, text)| format!("  {label:<12}{text}")));
+    lines.extend(rows.into_iter().map(|(label, text)| format!("  {label:<15}{text}")));
+    push_part(&mut lines, "textures", texture_lines(scene));
     push_part(&mut lines, "animations", animation_lines(&scene.animations));
-    push_part(&mut lines, "warnings", scene.warnings.clone());
+    push_part(&mut lines, &format!("warnings: {}", scene.warnings.len()), scene.warnings.clone());
     lines.join("\n") + "\n"
 }
 
@@ -43,10 +49,14 @@ fn rows(scene: &Scene) -> Vec<(&'static str, String)> {
         ("primitives", topologies(&primitives)),
         ("vertices", count(vertices)),
         ("triangles", count(triangles)),
-        ("materials", count(materials)),
+        ("attributes", attributes(&primitives)),
+        ("morph targets", morph_targets(&primitives)),
+        ("materials", with_parts(materials, &material_kinds(&scene.materials[..materials]))),
         ("textures", count(scene.textures.len())),
         ("images", images(scene)),
         ("skins", skins(scene)),
+        ("cameras", cameras(scene)),
+        ("lights", lights(scene)),
         ("animations", count(scene.animations.len())),
         ("extensions", extensions(scene)),
     ];
@@ -78,15 +88,75 @@ fn topologies(primitives: &[&Primitive]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-fn images(scene: &Scene) -> String {
-    let read: Vec<(u32, u32)> = scene.images.iter().map(|image| image.size).filter(|size| *size != (0, 0)).collect();
-    let mut parts = list(read.iter().map(|(width, height)| format!("{width} × {height}")));
-    match scene.images.len() - read.len() {
-        0 => {}
-        unread if read.is_empty() => return format!("{unread}, not read"),
-        unread => parts.push(format!("{unread} not read")),
+/// Which attributes other than positions there are; in how many primitives, unless in all.
+fn attributes(primitives: &[&Primitive]) -> String {
+    type Has = fn(&Primitive) -> bool;
+    let kinds: [(&str, Has); 6] = [
+        ("normals", |primitive| !primitive.normals.is_empty()),
+        ("tangents", |primitive| !primitive.tangents.is_empty()),
+        ("colours", |primitive| !primitive.colors.is_empty()),
+        ("TEXCOORD_0", |primitive| !primitive.tex_coords[0].is_empty()),
+        ("TEXCOORD_1", |primitive| !primitive.tex_coords[1].is_empty()),
+        ("joints", |primitive| primitive.influences.is_some()),
+    ];
+    let told = kinds.into_iter().filter_map(|(name, has)| {
+        let count = primitives.iter().filter(|primitive| has(primitive)).count();
+        match count {
+            0 => None,
+            all if all == primitives.len() => Some(name.to_owned()),
+            _ => Some(format!("{name} ({count} of {})", counted(primitives.len(), "primitive"))),
+        }
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn morph_targets(primitives: &[&Primitive]) -> String {
+    let counts: Vec<usize> = primitives.iter().map(|primitive| primitive.morph_targets.len()).collect();
+    match (counts.iter().sum(), counts.iter().filter(|&&count| count > 0).count()) {
+        (0, _) => String::new(),
+        (sum, 1) => sum.to_string(),
+        (sum, morphed) => format!("{sum} in {morphed} primitives"),
     }
-    with_parts(scene.images.len(), &parts)
+}
+
+/// What is special to materials, and of how many.
+fn material_kinds(materials: &[Material]) -> Vec<String> {
+    type Is = fn(&Material) -> bool;
+    let kinds: [(&str, Is); 4] = [
+        ("MASK", |material| matches!(material.alpha_mode, AlphaMode::Mask { .. })),
+        ("BLEND", |material| material.alpha_mode == AlphaMode::Blend),
+        ("double-sided", |material| material.double_sided),
+        ("unlit", |material| material.unlit),
+    ];
+    let counts = kinds.map(|(name, is)| (materials.iter().filter(|material| is(material)).count(), name));
+    counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect()
+}
+
+fn images(scene: &Scene) -> String {
+    let unread = scene.images.iter().filter(|image| image.format.is_none()).count();
+    match unread {
+        0 => count(scene.images.len()),
+        _ if unread == scene.images.len() => format!("{unread}, not read"),
+        _ => format!("{}, of which {unread} not read", scene.images.len()),
+    }
+}
+
+/// Of each camera how it projects.
+fn cameras(scene: &Scene) -> String {
+    let kinds = scene.cameras.iter().map(|camera| match camera.projection {
+        Projection::Perspective { yfov, .. } => format!("perspective of {}°", number(yfov.to_degrees())),
+        Projection::Orthographic { .. } => "orthographic".into(),
+    });
+    with_parts(scene.cameras.len(), &list(kinds))
+}
+
+fn lights(scene: &Scene) -> String {
+    let kinds = scene.lights.iter().map(|light| match light.kind {
+        LightKind::Directional => "directional".to_owned(),
+        LightKind::Point { .. } => "point".into(),
+        LightKind::Spot { .. } => "spot".into(),
+    });
+    with_parts(scene.lights.len(), &list(kinds))
 }
 
 fn skins(scene: &Scene) -> String {
@@ -118,13 +188,18 @@ fn with_parts(number: usize, parts: &[String]) -> String {
     if parts.is_empty() { count(number) } else { format!("{number}: {}", parts.join(", ")) }
 }
 
-/// All extensions, and which of them the file cannot do without.
+/// All extensions: which of them the file cannot do without, and which are not read.
 fn extensions(scene: &Scene) -> String {
     let (used, required) = (&scene.extensions_used, &scene.extensions_required);
     let only_required = required.iter().filter(|name| !used.contains(name));
-    let tell = |name: &String| match required.contains(name) {
-        true => format!("{} (required)", printable(name)),
-        false => printable(name),
+    let tell = |name: &String| {
+        let note = match (required.contains(name), Scene::supports(name)) {
+            (true, true) => " (required)",
+            (true, false) => " (required, not supported)",
+            (false, true) => "",
+            (false, false) => " (ignored)",
+        };
+        printable(name) + note
     };
     used.iter().chain(only_required).map(tell).collect::<Vec<_>>().join(", ")
 }
@@ -162,29 +237,84 @@ fn number(value: f32) -> String {
     }
 }
 
-/// A line for each animation, in columns.
-fn animation_lines(animations: &[Animation]) -> Vec<String> {
-    let rows: Vec<[String; 5]> = animations.iter().enumerate().map(animation_cells).collect();
-    let [index, name, length, channels, keys] =
-        std::array::from_fn(|column| width(rows.iter().map(|row| &row[column])));
-    let line =
-        |[a, b, c, d, e]: &[String; 5]| format!("{a:>index$}  {b:<name$}  {c:>length$}  {d:>channels$}  {e:>keys$}");
-    rows.iter().map(line).collect()
+/// A line for each texture, in columns: its image, and what materials use it for.
+fn texture_lines(scene: &Scene) -> Vec<String> {
+    let mut lines = columns((0..scene.textures.len().min(MOST_LINES)).map(|texture| texture_cells(scene, texture)));
+    let more = scene.textures.len() - lines.len();
+    lines.extend((more > 0).then(|| format!("… and {more} more")));
+    lines
 }
 
-fn animation_cells((index, animation): (usize, &Animation)) -> [String; 5] {
+fn texture_cells(scene: &Scene, index: usize) -> [Cell; 5] {
+    let image = scene.textures[index].image.map(|image| &scene.images[image]);
+    let format = image.and_then(|image| image.format).map_or("not read", |format| match format {
+        ImageFormat::Png => "PNG",
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::WebP => "WebP",
+        ImageFormat::Ktx2 => "KTX 2",
+    });
+    let size = image.filter(|image| image.format.is_some()).map(|image| format!("{} × {}", image.size.0, image.size.1));
+    let is_used = |slot: &&TextureSlot| {
+        let mut infos = scene.materials.iter().filter_map(|material| material.texture(**slot));
+        infos.any(|info| info.texture == index)
+    };
+    let slots: Vec<&str> = TextureSlot::ALL.iter().filter(is_used).map(|slot| slot_name(*slot)).collect();
+    let name = image.and_then(|image| image.name.as_deref()).map_or("(no name)".into(), printable);
+    let used = if slots.is_empty() { "not used".to_owned() } else { slots.join(", ") };
+    [right(index), left(name), left(format), right(size.unwrap_or_default()), left(used)]
+}
+
+fn slot_name(slot: TextureSlot) -> &'static str {
+    match slot {
+        TextureSlot::BaseColor => "base colour",
+        TextureSlot::MetallicRoughness => "metallic-roughness",
+        TextureSlot::Normal => "normal",
+        TextureSlot::Occlusion => "occlusion",
+        TextureSlot::Emissive => "emissive",
+    }
+}
+
+/// A line for each animation, in columns.
+fn animation_lines(animations: &[Animation]) -> Vec<String> {
+    columns(animations.iter().enumerate().map(animation_cells))
+}
+
+fn animation_cells((index, animation): (usize, &Animation)) -> [Cell; 5] {
     let keys = animation.channels.iter().map(|channel| channel.times.len()).sum();
     [
-        index.to_string(),
-        animation.name.as_deref().map_or("(no name)".into(), printable),
-        format!("{:.3} s", animation.duration),
-        counted(animation.channels.len(), "channel"),
-        counted(keys, "key"),
+        right(index),
+        left(animation.name.as_deref().map_or("(no name)".into(), printable)),
+        right(format!("{:.3} s", animation.duration)),
+        right(counted(animation.channels.len(), "channel")),
+        right(counted(keys, "key")),
     ]
 }
 
-fn width<'a>(cells: impl Iterator<Item = &'a String>) -> usize {
-    cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+/// A text in a column.
+struct Cell {
+    text: String,
+    is_right: bool,
+}
+
+fn left(text: impl ToString) -> Cell {
+    Cell { text: text.to_string(), is_right: false }
+}
+
+fn right(text: impl ToString) -> Cell {
+    Cell { text: text.to_string(), is_right: true }
+}
+
+/// Rows as lines whose columns are as wide as they have to be.
+fn columns<const N: usize>(rows: impl Iterator<Item = [Cell; N]>) -> Vec<String> {
+    let rows: Vec<[Cell; N]> = rows.collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].text.chars().count()).max().unwrap_or(0);
+    let widths: [usize; N] = std::array::from_fn(width);
+    let padded = |(Cell { text, is_right }, width): (&Cell, usize)| match is_right {
+        true => format!("{text:>width$}"),
+        false => format!("{text:<width$}"),
+    };
+    let line = |row: &[Cell; N]| row.iter().zip(widths).map(padded).collect::<Vec<_>>().join("  ");
+    rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
 /// A name of a file, fit for a terminal: without control characters and not endless.

@@ -4,7 +4,7 @@ use super::accessor::{load_uri, resolve};
 use super::error::{Problem, broken};
 use super::import::Context;
 use super::ktx2::{self, Ktx2};
-use super::{Image, Material, Texture, TextureSlot};
+use super::{Image, ImageFormat, Material, Texture, TextureSlot};
 use gltf::json;
 use image::{ImageDecoder, ImageReader, Limits, RgbaImage};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -36,18 +36,20 @@ pub(super) fn import_images(
     let json = &context.root.images;
     let encoded = read_images(context, &used_images(context, materials, textures, slots))?;
     let left = AtomicU64::new(budget(json, &encoded));
-    let decode = |bytes: Option<Cow<[u8]>>| bytes.map_or(Ok(RgbaImage::default()), |bytes| decode(&bytes, &left));
+    let decode = |bytes: Option<Cow<[u8]>>| bytes.map(|bytes| decode(&bytes, &left)).transpose();
     let decoded: Vec<_> = encoded.into_par_iter().map(decode).collect();
 
     let mut images = Vec::with_capacity(decoded.len());
     for (index, (decoded, json)) in decoded.into_iter().zip(json).enumerate() {
-        let pixels = decoded.unwrap_or_else(|why| {
+        let decoded = decoded.unwrap_or_else(|why| {
             context.warnings.add(format!("/images/{index}"), format!("{why}; the image is left out"));
             let users = textures.iter_mut().filter(|texture| texture.image == Some(index));
             users.for_each(|texture| texture.image = None);
-            RgbaImage::default()
+            None
         });
-        images.push(Image { name: json.name.clone(), size: pixels.dimensions(), pixels: pixels.into_raw() });
+        let (format, pixels) = decoded.unzip();
+        let pixels = pixels.unwrap_or_default();
+        images.push(Image { name: json.name.clone(), format, size: pixels.dimensions(), pixels: pixels.into_raw() });
     }
     Ok(images)
 }
@@ -101,17 +103,20 @@ fn budget(images: &[json::Image], encoded: &[Option<Cow<[u8]>>]) -> u64 {
 }
 
 /// Decodes a PNG, JPEG, WebP or KTX 2, told apart by their first bytes: stated MIME types are often wrong.
-fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
+fn decode(bytes: &[u8], left: &AtomicU64) -> Result<(ImageFormat, RgbaImage), String> {
     if bytes.is_empty() {
         return Err("has no data".into());
     }
     if ktx2::is_ktx2(bytes) {
-        return decode_ktx2(bytes, left);
+        return Ok((ImageFormat::Ktx2, decode_ktx2(bytes, left)?));
     }
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
-    if reader.format().is_none_or(|format| !format.reading_enabled()) {
-        return Err("is none of PNG, JPEG, WebP and KTX 2".into());
-    }
+    let format = match reader.format() {
+        Some(image::ImageFormat::Png) => ImageFormat::Png,
+        Some(image::ImageFormat::Jpeg) => ImageFormat::Jpeg,
+        Some(image::ImageFormat::WebP) => ImageFormat::WebP,
+        _ => return Err("is none of PNG, JPEG, WebP and KTX 2".into()),
+    };
     let mut limits = Limits::default();
     limits.max_alloc = Some(LARGEST_IMAGE);
     reader.limits(limits);
@@ -119,7 +124,7 @@ fn decode(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
     // Not all decoders keep to the limits: the size has to be looked at before they begin.
     take(decoder.dimensions(), left)?;
     let image = image::DynamicImage::from_decoder(decoder).map_err(|error| format!("cannot be decoded: {error}"))?;
-    Ok(image.into_rgba8())
+    Ok((format, image.into_rgba8()))
 }
 
 fn decode_ktx2(bytes: &[u8], left: &AtomicU64) -> Result<RgbaImage, String> {
@@ -144,12 +149,14 @@ fn take((width, height): (u32, u32), left: &AtomicU64) -> Result<(), String> {
 #[allow(clippy::unwrap_used)] // A test may fail that way.
 mod tests {
     use super::*;
-    use image::{DynamicImage, ImageBuffer, ImageFormat, Luma, LumaA, Rgb};
+    use image::{DynamicImage, ImageBuffer, Luma, LumaA, Rgb};
 
     fn through_png(image: impl Into<DynamicImage>) -> RgbaImage {
         let mut bytes = Vec::new();
-        image.into().write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
-        decode(&bytes, &AtomicU64::new(1000)).unwrap()
+        image.into().write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
+        let (format, image) = decode(&bytes, &AtomicU64::new(1000)).unwrap();
+        assert_eq!(format, ImageFormat::Png);
+        image
     }
 
     #[test]
@@ -164,7 +171,7 @@ mod tests {
     #[test]
     fn the_sum_of_all_images_is_limited() {
         let mut bytes = Vec::new();
-        DynamicImage::new_rgb8(10, 10).write_to(&mut Cursor::new(&mut bytes), ImageFormat::Jpeg).unwrap();
+        DynamicImage::new_rgb8(10, 10).write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Jpeg).unwrap();
         let left = AtomicU64::new(700);
         assert!(decode(&bytes, &left).is_ok());
         assert!(decode(&bytes, &left).unwrap_err().contains("10 x 10"));

@@ -33,8 +33,18 @@ impl Scene {
         let folder = path.parent().unwrap_or(Path::new(""));
         file::read(path, u64::MAX)
             .map_err(Problem::Read)
-            .and_then(|bytes| import(&bytes, folder, name.into_owned(), purpose))
+            .and_then(|bytes| Scene::from_bytes(&bytes, folder, &name, purpose))
             .map_err(|problem| LoadError { file: path.to_owned(), problem })
+    }
+
+    /// Makes a scene, which is given that name, of the bytes of a `.gltf` or `.glb` file. Other files that it refers to are
+    /// looked for in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Scene::load_for`], but for [`Problem::Read`].
+    pub fn from_bytes(bytes: &[u8], folder: &Path, name: &str, purpose: Purpose) -> Result<Scene, Problem> {
+        import(bytes, folder, name.to_owned(), purpose)
     }
 }
 
@@ -63,7 +73,7 @@ pub(super) struct Context<'a> {
 }
 
 /// Makes a scene of a file's bytes. URIs are relative to `folder`.
-pub(super) fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result<Scene, Problem> {
+fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result<Scene, Problem> {
     let container = file::split(bytes)?;
     let warnings = Warnings::default();
     let root = match purpose {

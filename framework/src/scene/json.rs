@@ -1,5 +1,6 @@
 //! The JSON text becomes the `gltf` crate's structure, after mending what that crate stumbles over.
 
+use super::Scene;
 use super::error::{Problem, Warnings, broken, one_line};
 use super::left_out::leave_out;
 use gltf::json::{self, Root};
@@ -52,6 +53,14 @@ pub(super) fn parse_what_is_readable(text: &[u8], warnings: &Warnings) -> Result
     let mut value = parse_value(text)?;
     leave_out(&mut value, warnings);
     deserialize(value)
+}
+
+impl Scene {
+    /// Whether an extension is read, so that a file may require it. What a file has of others is ignored.
+    #[must_use]
+    pub fn supports(extension: &str) -> bool {
+        is_supported(extension)
+    }
 }
 
 /// Whether a file may require an extension.

@@ -334,10 +334,25 @@ pub enum Wrap {
 pub struct Image {
     /// The name in the file, if it has one.
     pub name: Option<String>,
-    /// Width and height in pixels; (0, 0) where nothing uses the image or it could not be read.
+    /// The format of its file; `None` where nothing uses the image or it could not be read.
+    pub format: Option<ImageFormat>,
+    /// Width and height in pixels; (0, 0) where there is no format.
     pub size: (u32, u32),
     /// `4 * width * height` bytes as stored, whatever colour space they mean.
     pub pixels: Vec<u8>,
+}
+
+/// The format of an image's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ImageFormat {
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+    /// WebP (EXT_texture_webp).
+    WebP,
+    /// KTX 2 (KHR_texture_basisu).
+    Ktx2,
 }
 
 impl fmt::Debug for Image {

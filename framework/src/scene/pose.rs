@@ -1,6 +1,7 @@
 //! How a scene's nodes stand at a given time.
 
 use super::animation::slerp;
+use super::primitive::direction;
 use super::{Influences, MorphTarget, Primitive, Scene, Skin, Transform};
 use glam::{DVec3, FloatExt, Mat3, Mat4, Vec3};
 
@@ -139,7 +140,7 @@ impl Pose {
         let normal = |(vertex, &normal): (usize, &Vec3)| {
             let morphed = deform.morphed(normal, vertex, |target| &target.normals);
             let matrix = normal_matrix(deform.matrix(vertex));
-            (matrix * morphed).try_normalize().unwrap_or(normal)
+            direction(matrix * morphed).unwrap_or(normal)
         };
         (deform.positions(primitive).collect(), primitive.normals.iter().enumerate().map(normal).collect())
     }

@@ -104,9 +104,10 @@ impl Attributes<'_> {
         let Some(accessor) = self.accessor(Semantic::Normals, &at, count)? else {
             return Ok(Vec::new());
         };
-        let mut normals = self.context.accessors.floats(&at, accessor, Type::Vec3, |normal| {
-            Vec3::from_array(normal).try_normalize().unwrap_or(Vec3::ZERO)
-        })?;
+        let mut normals = self
+            .context
+            .accessors
+            .floats(&at, accessor, Type::Vec3, |normal| direction(Vec3::from_array(normal)).unwrap_or(Vec3::ZERO))?;
         let bad = replace(&mut normals, |normal| *normal == Vec3::ZERO, Vec3::Z);
         self.context.warnings.add_count(bad, at, "a normal has no direction; +Z is used");
         Ok(normals)
@@ -119,8 +120,8 @@ impl Attributes<'_> {
             return Ok(Vec::new());
         };
         let mut tangents = self.context.accessors.floats(&at, accessor, Type::Vec4, |[x, y, z, w]| {
-            let direction = Vec3::new(x, y, z).try_normalize().unwrap_or(Vec3::ZERO);
-            direction.extend(if w < 0.0 { -1.0 } else { 1.0 })
+            let tangent = direction(Vec3::new(x, y, z)).unwrap_or(Vec3::ZERO);
+            tangent.extend(if w < 0.0 { -1.0 } else { 1.0 })
         })?;
         let bad = replace(&mut tangents, |tangent| tangent.truncate() == Vec3::ZERO, Vec4::new(1.0, 0.0, 0.0, 1.0));
         self.context.warnings.add_count(bad, at, "a tangent has no direction; +X is used");
@@ -401,10 +402,16 @@ fn gather<T: Copy>(values: &[T], vertices: &[u32], size: usize) -> Vec<T> {
 
 /// The normal of a triangle, or any unit vector where it has none.
 fn flat_normal(a: Vec3, b: Vec3, c: Vec3) -> Vec3 {
-    let normal = |a: Vec3, b: Vec3, c: Vec3| (b - a).cross(c - a).try_normalize();
-    // Squares of very small and very large edges leave the range of floats.
-    let size = (b - a).abs().max((c - a).abs()).max_element();
-    normal(a, b, c).or_else(|| normal(a / size, b / size, c / size)).unwrap_or(Vec3::Z)
+    let (Some(to_b), Some(to_c)) = (direction(b - a), direction(c - a)) else {
+        return Vec3::Z;
+    };
+    direction(to_b.cross(to_c)).unwrap_or(Vec3::Z)
+}
+
+/// The unit vector of that direction, also of vectors so small or large that their squares are not what they should be.
+/// `None` where there is no direction.
+pub(super) fn direction(vector: Vec3) -> Option<Vec3> {
+    (vector / vector.abs().max_element()).try_normalize()
 }
 
 /// Sees to it that no vertex refers to a joint that a skin, with which its mesh is drawn, does not have.
@@ -521,6 +528,17 @@ mod tests {
         assert_eq!(flat_normal(Vec3::ZERO, Vec3::Y * 1e30, Vec3::Z * 1e30), Vec3::X);
         assert_eq!(flat_normal(Vec3::ONE, Vec3::ONE, Vec3::ONE), Vec3::Z);
         assert_eq!(flat_normal(Vec3::ZERO, Vec3::X, Vec3::X), Vec3::Z);
+    }
+
+    #[test]
+    fn directions_have_length_1_whatever_the_vector_has() {
+        for size in [1e-45, 1e-40, 3e-23, 1.0, 1e25, f32::MAX] {
+            let unit = direction(Vec3::new(0.8 * size, -size, 0.3 * size)).unwrap_or_default();
+            assert!(unit.is_normalized(), "{unit} of size {size}");
+        }
+        for vector in [Vec3::ZERO, Vec3::NAN, Vec3::INFINITY, Vec3::new(1.0, f32::NAN, 0.0)] {
+            assert_eq!(direction(vector), None);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::import::Context;
+use super::primitive::direction;
 use super::{Material, Primitive, Scene, TextureSlot, Topology};
 use bevy_mikktspace::{Geometry, TangentSpace};
 use glam::{Vec3, Vec4};
@@ -95,7 +96,7 @@ impl Geometry for Corners<'_> {
         let normal = self.primitive.normals[self.vertex(face, corner)];
         let [x, y, z, w] = tangent.unwrap_or_default().tangent_encoded();
         // What has no area in the texture has no direction there: any one along the surface will do.
-        let direction = Vec3::new(x, y, z).try_normalize().unwrap_or_else(|| normal.any_orthonormal_vector());
-        self.tangents[3 * face + corner] = direction.extend(w);
+        let tangent = direction(Vec3::new(x, y, z)).unwrap_or_else(|| normal.any_orthonormal_vector());
+        self.tangents[3 * face + corner] = tangent.extend(w);
     }
 }

@@ -21,7 +21,7 @@ fn import_for(purpose: Purpose, mut fields: Value, data: &[u8]) -> Result<Scene,
     let mut views = vec![json!({ "buffer": 0, "byteLength": data.len() })];
     views.extend(fields["bufferViews"].as_array().cloned().unwrap_or_default());
     fields["bufferViews"] = json!(views);
-    super::import::import(fields.to_string().as_bytes(), Path::new(""), "test".into(), purpose)
+    Scene::from_bytes(fields.to_string().as_bytes(), Path::new(""), "test", purpose)
         .map_err(|problem| problem.to_string())
 }
 
