@@ -46,13 +46,18 @@ fn a_pose_allocates_nothing() {
     let mut pose = Pose::new(&scene);
     assert!(ashwright::allocations() > before, "the counter counts");
 
-    let before = ashwright::allocations();
-    let mut sum = Mat4::ZERO;
-    for frame in 0..10 {
-        let time = frame as f32 / 10.0;
-        pose.evaluate(&scene, &[(0, time), (0, 1.0 - time)]);
-        sum += pose.joint_matrices(&scene.skins[0]).fold(Mat4::ZERO, |sum, matrix| sum + matrix);
-    }
-    assert_eq!(ashwright::allocations(), before);
-    assert!(sum.is_finite() && sum != Mat4::ZERO);
+    // All threads are counted, and that of the test's harness may be busy for a moment: what a pose does it does each time.
+    let tries = (0..5).map(|_| {
+        let before = ashwright::allocations();
+        let mut sum = Mat4::ZERO;
+        for frame in 0..10 {
+            let time = frame as f32 / 10.0;
+            pose.evaluate(&scene, &[(0, time), (0, 1.0 - time)]);
+            pose.evaluate_fade(&scene, &[(0, time)], &[(0, 1.0 - time)], time);
+            sum += pose.joint_matrices(&scene.skins[0]).fold(Mat4::ZERO, |sum, matrix| sum + matrix);
+        }
+        assert!(sum.is_finite() && sum != Mat4::ZERO);
+        ashwright::allocations() - before
+    });
+    assert_eq!(tries.min(), Some(0));
 }
