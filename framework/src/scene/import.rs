@@ -138,10 +138,10 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             .iter()
             .flatten()
             .enumerate()
-            .map(|(child, &node)| resolve(&format!("{at}/children/{child}"), node, "nodes", root.nodes.len()));
+            .map(|(child, &node)| resolve(format_args!("{at}/children/{child}"), node, "nodes", root.nodes.len()));
         let children = children.collect::<Result<_, _>>()?;
         let within = |field, index: Option<usize>, array, len| match index {
-            Some(index) if index >= len => Err(dangling(&format!("{at}/{field}"), index, array, len)),
+            Some(index) if index >= len => Err(dangling(format_args!("{at}/{field}"), index, array, len)),
             index => Ok(index),
         };
         let light = node.extensions.as_ref().and_then(|extensions| extensions.khr_lights_punctual.as_ref());
@@ -257,11 +257,10 @@ fn find_roots(context: &Context, nodes: &[Node]) -> Result<Vec<usize>, Problem> 
     let scenes = &context.root.scenes;
     let mut roots = Vec::with_capacity(scenes.len());
     for (scene, json) in scenes.iter().enumerate() {
-        let resolved = json
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(index, &node)| resolve(&format!("/scenes/{scene}/nodes/{index}"), node, "nodes", nodes.len()));
+        let resolved =
+            json.nodes.iter().enumerate().map(|(index, &node)| {
+                resolve(format_args!("/scenes/{scene}/nodes/{index}"), node, "nodes", nodes.len())
+            });
         roots.push(resolved.collect::<Result<Vec<_>, _>>()?);
     }
     match context.root.scene {
@@ -289,13 +288,13 @@ fn import_skins(context: &Context) -> Result<Vec<Skin>, Problem> {
     for (index, skin) in context.root.skins.iter().enumerate() {
         let at = format!("/skins/{index}");
         let joints = skin.joints.iter().enumerate();
-        let joints = joints.map(|(joint, &node)| resolve(&format!("{at}/joints/{joint}"), node, "nodes", nodes));
+        let joints = joints.map(|(joint, &node)| resolve(format_args!("{at}/joints/{joint}"), node, "nodes", nodes));
         let joints = joints.collect::<Result<Vec<_>, _>>()?;
         if joints.is_empty() {
             return Err(broken(format!("{at}/joints"), "is empty, and a skin needs at least one joint"));
         }
         if let Some(skeleton) = skin.skeleton {
-            resolve(&format!("{at}/skeleton"), skeleton, "nodes", nodes)?;
+            resolve(format_args!("{at}/skeleton"), skeleton, "nodes", nodes)?;
         }
         let inverse_bind_matrices = import_inverse_bind_matrices(context, &at, skin)?;
         skins.push(Skin { name: skin.name.clone(), joints, inverse_bind_matrices });
