@@ -60,7 +60,8 @@ impl<'a> Buffers<'a> {
     /// `length` bytes of a buffer, from `offset` on.
     pub(super) fn bytes(&self, at: impl Display, buffer: usize, offset: u64, length: u64) -> Result<&[u8], Problem> {
         let count = self.root.buffers.len();
-        let data = self.data.get(buffer).ok_or_else(|| dangling(format_args!("{at}/buffer"), buffer, "buffers", count))?;
+        let data =
+            self.data.get(buffer).ok_or_else(|| dangling(format_args!("{at}/buffer"), buffer, "buffers", count))?;
         let data = data.as_ref().ok_or_else(|| {
             broken(&at, format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"))
         })?;
