@@ -7,10 +7,10 @@ use gltf::json::accessor::{ComponentType, GenericComponentType, IndexComponentTy
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index, Root};
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Resolves an index into an array of the file that has `len` elements.
 pub(super) fn resolve<T>(at: impl Display, index: Index<T>, array: &str, len: usize) -> Result<usize, Problem> {
@@ -256,13 +256,13 @@ pub(super) struct Accessors<'a> {
     /// What has been decoded for accessors without a buffer view, by their index.
     decoded: HashMap<usize, Decoded>,
     /// The bytes that may yet be taken.
-    budget: Cell<u64>,
+    budget: AtomicU64,
 }
 
 impl<'a> Accessors<'a> {
     /// `file_size` is that of the model file, which a GLB's buffer is part of.
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, file_size: usize) -> Self {
-        let budget = Cell::new(budget(buffers.len().saturating_add(file_size as u64)));
+        let budget = AtomicU64::new(budget(buffers.len().saturating_add(file_size as u64)));
         Accessors { root, buffers, decoded: HashMap::new(), budget }
     }
 
@@ -274,13 +274,15 @@ impl<'a> Accessors<'a> {
 
     /// The bytes that may yet be taken.
     pub(super) fn left(&self) -> u64 {
-        self.budget.get()
+        self.budget.load(Ordering::Relaxed)
     }
 
     /// Takes the room for `count` values of type `T` off the budget.
     pub(super) fn charge<T>(&self, at: impl Display, count: u64) -> Result<(), Problem> {
-        let left = count.checked_mul(size_of::<T>() as u64).and_then(|bytes| self.budget.get().checked_sub(bytes));
-        let left = left.ok_or_else(|| {
+        let taken = count.checked_mul(size_of::<T>() as u64).and_then(|bytes| {
+            self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).ok()
+        });
+        taken.map(|_| ()).ok_or_else(|| {
             broken(
                 at,
                 format!(
@@ -288,9 +290,7 @@ impl<'a> Accessors<'a> {
                     FLOOR >> 20
                 ),
             )
-        })?;
-        self.budget.set(left);
-        Ok(())
+        })
     }
 
     /// The number of elements of an accessor.

@@ -240,8 +240,7 @@ fn import_animation(
         resolve(format_args!("{at}/input"), json.input, "accessors", accessors)?;
         resolve(format_args!("{at}/output"), json.output, "accessors", accessors)?;
     }
-    let mut animation = Animation { name: json.name.clone(), channels: Vec::new(), duration: 0.0 };
-    for (channel, target) in json.channels.iter().enumerate() {
+    let imported = context.import_each(&json.channels, |context, channel, target| {
         let at = format!("/animations/{index}/channels/{channel}");
         let sampler = target.sampler.value();
         let Some(json) = json.samplers.get(sampler) else {
@@ -250,10 +249,12 @@ fn import_animation(
         };
         let at_sampler = format!("/animations/{index}/samplers/{sampler}");
         let times = import_times(context, &at_sampler, json)?;
-        animation.duration = times.last().copied().unwrap_or(0.0).max(animation.duration);
-        animation.channels.extend(import_channel(context, (&at, &target.target), (&at_sampler, json), times, nodes)?);
-    }
-    Ok(animation)
+        let end = times.last().copied().unwrap_or(0.0);
+        Ok((end, import_channel(context, (&at, &target.target), (&at_sampler, json), times, nodes)?))
+    })?;
+    let duration = imported.iter().fold(0.0, |duration: f32, &(end, _)| duration.max(end));
+    let channels = imported.into_iter().filter_map(|(_, channel)| channel).collect();
+    Ok(Animation { name: json.name.clone(), channels, duration })
 }
 
 /// Key times, made finite and sorted.

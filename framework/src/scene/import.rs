@@ -7,6 +7,7 @@ use super::{animation, camera, file, image, json, light, material, morph, primit
 use glam::{Mat4, Quat, Vec3};
 use gltf::json::Root;
 use gltf::json::accessor::Type;
+use rayon::prelude::*;
 use std::path::Path;
 
 impl Scene {
@@ -65,11 +66,33 @@ pub enum Purpose {
 pub(super) struct Context<'a> {
     pub(super) root: &'a Root,
     pub(super) buffers: &'a Buffers<'a>,
-    pub(super) accessors: Accessors<'a>,
+    pub(super) accessors: &'a Accessors<'a>,
     /// The folder of the model, which URIs are relative to.
     pub(super) folder: &'a Path,
     pub(super) purpose: Purpose,
     pub(super) warnings: Warnings,
+}
+
+impl Context<'_> {
+    /// Imports each element of an array, many at a time. Which error is returned, and the order of the warnings, do not depend
+    /// on the threads.
+    pub(super) fn import_each<T: Sync, U: Send>(
+        &self,
+        array: &[T],
+        import: impl Fn(&Context, usize, &T) -> Result<U, Problem> + Sync,
+    ) -> Result<Vec<U>, Problem> {
+        let one = |(index, element): (usize, &T)| {
+            let context = Context { warnings: Warnings::default(), ..*self };
+            (import(&context, index, element), context.warnings)
+        };
+        let each = array.par_iter().enumerate().map(one);
+        let mut imported = Vec::with_capacity(array.len());
+        for (result, warnings) in each.collect::<Vec<_>>() {
+            self.warnings.append(warnings);
+            imported.push(result?);
+        }
+        Ok(imported)
+    }
 }
 
 /// Makes a scene of a file's bytes. URIs are relative to `folder`.
@@ -83,6 +106,7 @@ fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result
     let buffers = Buffers::load(&root, container.bin, folder)?;
     let mut accessors = Accessors::new(&root, &buffers, bytes.len());
     accessors.decode_primitives()?;
+    let accessors = &accessors;
     let context = Context { root: &root, buffers: &buffers, accessors, folder, purpose, warnings };
 
     let (mut nodes, node_order) = import_nodes(&context)?;

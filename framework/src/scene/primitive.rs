@@ -15,14 +15,13 @@ use std::fmt::Display;
 const GPU_INFLUENCES: usize = 8;
 
 pub(super) fn import_meshes(context: &Context) -> Result<Vec<Mesh>, Problem> {
-    let import_mesh = |(index, mesh): (usize, &json::Mesh)| {
+    context.import_each(&context.root.meshes, |context, index, mesh| {
         let primitives = mesh.primitives.iter().enumerate();
         let primitives = primitives.map(|(primitive, json)| {
             import_primitive(context, &format!("/meshes/{index}/primitives/{primitive}"), json)
         });
         Ok(Mesh { name: mesh.name.clone(), primitives: primitives.collect::<Result<_, _>>()? })
-    };
-    context.root.meshes.iter().enumerate().map(import_mesh).collect()
+    })
 }
 
 fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Result<Primitive, Problem> {
