@@ -45,7 +45,8 @@ impl Scene {
     ///
     /// Those of [`Scene::load_for`], but for [`Problem::Read`].
     pub fn from_bytes(bytes: &[u8], folder: &Path, name: &str, purpose: Purpose) -> Result<Scene, Problem> {
-        import(bytes, folder, name.to_owned(), purpose)
+        // Within the pool of threads, so that no part of the work has to wake it.
+        rayon::scope(|_| import(bytes, folder, name.to_owned(), purpose))
     }
 }
 
@@ -148,6 +149,8 @@ fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result
         tangent::make_tangents(&context, &mut scene)?;
     }
     scene.warnings = context.warnings.into_sentences();
+    drop(buffers);
+    rayon::spawn(move || drop(root)); // It has some parts to be freed, and nobody has to wait for that.
     Ok(scene)
 }
 

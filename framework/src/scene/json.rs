@@ -4,7 +4,12 @@ use super::Scene;
 use super::error::{Problem, Warnings, broken, one_line};
 use super::left_out::leave_out;
 use gltf::json::{self, Root};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Extensions that a file may require.
 const SUPPORTED_EXTENSIONS: &[&str] = &[
@@ -34,8 +39,8 @@ pub(super) fn given<T>(index: json::Index<T>) -> Option<json::Index<T>> {
 /// Parses a glTF text, and checks its version and the extensions that it requires. Its indices are not
 /// checked.
 pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
-    let root = match Root::from_slice(text) {
-        Ok(root) if !has_long_integer(text) => {
+    let root = match rayon::join(|| parse_arrays_in_parallel(text), || has_long_integer(text)) {
+        (Ok(root), false) => {
             check_version(Some(&root.asset.version), root.asset.min_version.as_deref())?;
             root
         }
@@ -46,6 +51,27 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
         Some(name) => Err(Problem::Extension(one_line(name))),
         None => Ok(root),
     }
+}
+
+/// As `Root::from_slice`, but the arrays that are long in large files are parsed at the same time.
+fn parse_arrays_in_parallel(text: &[u8]) -> serde_json::Result<Root> {
+    fn array<T: DeserializeOwned>(text: Option<&RawValue>) -> serde_json::Result<Vec<T>> {
+        text.map_or(Ok(Vec::new()), |text| serde_json::from_str(text.get()))
+    }
+    let mut fields: BTreeMap<String, &RawValue> = serde_json::from_slice(text)?;
+    let [accessors, views, meshes, nodes, animations] =
+        ["accessors", "bufferViews", "meshes", "nodes", "animations"].map(|name| fields.remove(name));
+    let mut root = Root::deserialize(MapDeserializer::new(fields.into_iter()))?;
+    let (accessors, (views, (meshes, (nodes, animations)))) = rayon::join(
+        || array(accessors),
+        || rayon::join(|| array(views), || rayon::join(|| array(meshes), || (array(nodes), array(animations)))),
+    );
+    root.accessors = accessors?;
+    root.buffer_views = views?;
+    root.meshes = meshes?;
+    root.nodes = nodes?;
+    root.animations = animations?;
+    Ok(root)
 }
 
 /// As [`parse`], but a required extension that is not supported is a warning, and what depends on it is left out.
