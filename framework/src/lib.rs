@@ -37,6 +37,7 @@ pub mod camera;
 mod frame;
 pub mod gpu;
 pub mod model;
+pub mod parse;
 pub mod scene;
 mod shaders;
 pub mod stage;

@@ -1,0 +1,50 @@
+// What the shaders of this sample share.
+
+struct Light {
+    vec4 color;     // linear, times lux or candela; w: 1 if it has a place, 0 if it shines from far away
+    vec4 position;  // world space, metres; w: where it ends, metres, or 0
+    vec4 direction; // the way that the light travels, world space, unit length
+    vec4 cone;      // x, y: scale and offset of the cosine to the axis of a spot light; 0 and 1 of others
+};
+
+// Set 0, once a frame in flight.
+layout(set = 0, binding = 0) uniform Frame {
+    mat4 view_projection;
+    vec4 eye;            // world space, metres
+    vec4 exposure;       // x: a factor
+    vec4 irradiance[9];  // of the environment, spherical harmonics
+};
+
+// All factors are linear. A texture's way from texture coordinates to where it is looked up: a matrix of two columns, a
+// translation, and in the last component which texture coordinates, 0 or 1.
+struct Slot {
+    vec4 matrix;
+    vec4 translation_and_set;
+};
+
+struct Material {
+    vec4 base_color_factor;
+    vec4 emissive_factor; // w: the least alpha that a mask keeps
+    vec4 factors;         // metallic, roughness, scale of the normal map, strength of the occlusion
+    vec4 unlit;           // x: 1 if it is
+    Slot slots[5];
+};
+
+layout(std430, set = 0, binding = 1) readonly buffer Materials {
+    Material materials[];
+};
+
+layout(std430, set = 0, binding = 2) readonly buffer Lights {
+    Light lights[];
+};
+
+const uint BASE_COLOR = 0;
+const uint METALLIC_ROUGHNESS = 1;
+const uint NORMAL = 2;
+const uint OCCLUSION = 3;
+const uint EMISSIVE = 4;
+
+layout(push_constant) uniform Draw {
+    mat4 world;
+    uint material;
+};
