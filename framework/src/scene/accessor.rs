@@ -7,12 +7,13 @@ use gltf::json::accessor::{ComponentType, GenericComponentType, IndexComponentTy
 use gltf::json::validation::Checked;
 use gltf::json::{self, Index, Root};
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Resolves an index into an array of the file that has `len` elements.
-pub(super) fn resolve<T>(at: &str, index: Index<T>, array: &str, len: usize) -> Result<usize, Problem> {
+pub(super) fn resolve<T>(at: impl Display, index: Index<T>, array: &str, len: usize) -> Result<usize, Problem> {
     match index.value() {
         value if value < len => Ok(value),
         value => Err(dangling(at, value, array, len)),
@@ -20,7 +21,7 @@ pub(super) fn resolve<T>(at: &str, index: Index<T>, array: &str, len: usize) -> 
 }
 
 /// The error of an index to nothing.
-pub(super) fn dangling(at: &str, index: usize, array: &str, len: usize) -> Problem {
+pub(super) fn dangling(at: impl Display, index: usize, array: &str, len: usize) -> Problem {
     broken(at, format!("refers to /{array}/{index}, but that array has length {len}"))
 }
 
@@ -46,7 +47,7 @@ impl<'a> Buffers<'a> {
         }
         buffers.decoded = compressed::decode_views(root, &buffers)?;
         for (index, accessor) in root.accessors.iter().enumerate() {
-            buffers.check_accessor(&format!("/accessors/{index}"), accessor)?;
+            buffers.check_accessor(format_args!("/accessors/{index}"), accessor)?;
         }
         Ok(buffers)
     }
@@ -57,11 +58,12 @@ impl<'a> Buffers<'a> {
     }
 
     /// `length` bytes of a buffer, from `offset` on.
-    pub(super) fn bytes(&self, at: &str, buffer: usize, offset: u64, length: u64) -> Result<&[u8], Problem> {
+    pub(super) fn bytes(&self, at: impl Display, buffer: usize, offset: u64, length: u64) -> Result<&[u8], Problem> {
         let count = self.root.buffers.len();
-        let data = self.data.get(buffer).ok_or_else(|| dangling(&format!("{at}/buffer"), buffer, "buffers", count))?;
+        let data =
+            self.data.get(buffer).ok_or_else(|| dangling(format_args!("{at}/buffer"), buffer, "buffers", count))?;
         let data = data.as_ref().ok_or_else(|| {
-            broken(at, format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"))
+            broken(&at, format!("/buffers/{buffer} has no data: no uri, and no BIN chunk in its place"))
         })?;
         let end = offset.checked_add(length).filter(|&end| end <= data.len() as u64);
         let end = end.ok_or_else(|| {
@@ -74,9 +76,9 @@ impl<'a> Buffers<'a> {
     }
 
     fn check_view(&self, index: usize) -> Result<(), Problem> {
-        let at = format!("/bufferViews/{index}");
+        let at = format_args!("/bufferViews/{index}");
         let view = &self.root.buffer_views[index];
-        let buffer = resolve(&format!("{at}/buffer"), view.buffer, "buffers", self.root.buffers.len())?;
+        let buffer = resolve(format_args!("{at}/buffer"), view.buffer, "buffers", self.root.buffers.len())?;
         let size = self.root.buffers[buffer].byte_length.0;
         let offset = view.byte_offset.unwrap_or_default().0;
         match offset.checked_add(view.byte_length.0) {
@@ -91,7 +93,7 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    fn check_accessor(&self, at: &str, accessor: &json::Accessor) -> Result<(), Problem> {
+    fn check_accessor(&self, at: impl Display, accessor: &json::Accessor) -> Result<(), Problem> {
         let (Checked::Valid(GenericComponentType(component)), Checked::Valid(type_)) =
             (accessor.component_type, accessor.type_)
         else {
@@ -100,7 +102,7 @@ impl<'a> Buffers<'a> {
         let size = component.size() * type_.multiplicity();
         let offset = accessor.byte_offset.unwrap_or_default().0;
         if let Some(view) = accessor.buffer_view {
-            self.check_range(at, view, offset, accessor.count.0, size)?;
+            self.check_range(&at, view, offset, accessor.count.0, size)?;
         }
         if let Some(sparse) = &accessor.sparse {
             let Checked::Valid(IndexComponentType(component)) = sparse.indices.component_type else {
@@ -109,13 +111,19 @@ impl<'a> Buffers<'a> {
             let (indices, values) = (&sparse.indices, &sparse.values);
             let (count, index_size) = (sparse.count.0, component.size());
             self.check_range(
-                &format!("{at}/sparse/indices"),
+                format_args!("{at}/sparse/indices"),
                 indices.buffer_view,
                 indices.byte_offset.0,
                 count,
                 index_size,
             )?;
-            self.check_range(&format!("{at}/sparse/values"), values.buffer_view, values.byte_offset.0, count, size)?;
+            self.check_range(
+                format_args!("{at}/sparse/values"),
+                values.buffer_view,
+                values.byte_offset.0,
+                count,
+                size,
+            )?;
         }
         Ok(())
     }
@@ -123,13 +131,13 @@ impl<'a> Buffers<'a> {
     /// Checks that `count` elements of `size` bytes lie within a view.
     fn check_range(
         &self,
-        at: &str,
+        at: impl Display,
         view: Index<json::buffer::View>,
         offset: u64,
         count: u64,
         size: usize,
     ) -> Result<(), Problem> {
-        let index = resolve(&format!("{at}/bufferView"), view, "bufferViews", self.root.buffer_views.len())?;
+        let index = resolve(format_args!("{at}/bufferView"), view, "bufferViews", self.root.buffer_views.len())?;
         let stride = self.stride(index, size);
         if stride < size {
             return Err(broken(
@@ -162,8 +170,8 @@ impl<'a> Buffers<'a> {
     }
 
     /// The bytes of a buffer view.
-    pub(super) fn view(&self, at: &str, view: Index<json::buffer::View>) -> Result<&[u8], Problem> {
-        let index = resolve(at, view, "bufferViews", self.root.buffer_views.len())?;
+    pub(super) fn view(&self, at: impl Display, view: Index<json::buffer::View>) -> Result<&[u8], Problem> {
+        let index = resolve(&at, view, "bufferViews", self.root.buffer_views.len())?;
         if let Some(Some(decoded)) = self.decoded.get(index) {
             return Ok(decoded);
         }
@@ -174,7 +182,7 @@ impl<'a> Buffers<'a> {
     /// `count` elements of `size` bytes in a view. [`Buffers::load`] has checked that they are there.
     fn elements(
         &self,
-        at: &str,
+        at: impl Display,
         view: Index<json::buffer::View>,
         offset: u64,
         count: usize,
@@ -248,13 +256,13 @@ pub(super) struct Accessors<'a> {
     /// What has been decoded for accessors without a buffer view, by their index.
     decoded: HashMap<usize, Decoded>,
     /// The bytes that may yet be taken.
-    budget: Cell<u64>,
+    budget: AtomicU64,
 }
 
 impl<'a> Accessors<'a> {
     /// `file_size` is that of the model file, which a GLB's buffer is part of.
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, file_size: usize) -> Self {
-        let budget = Cell::new(budget(buffers.len().saturating_add(file_size as u64)));
+        let budget = AtomicU64::new(budget(buffers.len().saturating_add(file_size as u64)));
         Accessors { root, buffers, decoded: HashMap::new(), budget }
     }
 
@@ -266,13 +274,15 @@ impl<'a> Accessors<'a> {
 
     /// The bytes that may yet be taken.
     pub(super) fn left(&self) -> u64 {
-        self.budget.get()
+        self.budget.load(Ordering::Relaxed)
     }
 
     /// Takes the room for `count` values of type `T` off the budget.
-    pub(super) fn charge<T>(&self, at: &str, count: u64) -> Result<(), Problem> {
-        let left = count.checked_mul(size_of::<T>() as u64).and_then(|bytes| self.budget.get().checked_sub(bytes));
-        let left = left.ok_or_else(|| {
+    pub(super) fn charge<T>(&self, at: impl Display, count: u64) -> Result<(), Problem> {
+        let taken = count.checked_mul(size_of::<T>() as u64).and_then(|bytes| {
+            self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).ok()
+        });
+        taken.map(|_| ()).ok_or_else(|| {
             broken(
                 at,
                 format!(
@@ -280,19 +290,17 @@ impl<'a> Accessors<'a> {
                     FLOOR >> 20
                 ),
             )
-        })?;
-        self.budget.set(left);
-        Ok(())
+        })
     }
 
     /// The number of elements of an accessor.
-    pub(super) fn count(&self, at: &str, index: Index<json::Accessor>) -> Result<u64, Problem> {
+    pub(super) fn count(&self, at: impl Display, index: Index<json::Accessor>) -> Result<u64, Problem> {
         let index = resolve(at, index, "accessors", self.root.accessors.len())?;
         Ok(self.root.accessors[index].count.0)
     }
 
     /// The type of an accessor's elements.
-    pub(super) fn element_type(&self, at: &str, index: Index<json::Accessor>) -> Result<Type, Problem> {
+    pub(super) fn element_type(&self, at: impl Display, index: Index<json::Accessor>) -> Result<Type, Problem> {
         let index = resolve(at, index, "accessors", self.root.accessors.len())?;
         match self.root.accessors[index].type_ {
             Checked::Valid(type_) => Ok(type_),
@@ -301,7 +309,11 @@ impl<'a> Accessors<'a> {
     }
 
     /// The type of an accessor's components.
-    pub(super) fn component_type(&self, at: &str, index: Index<json::Accessor>) -> Result<ComponentType, Problem> {
+    pub(super) fn component_type(
+        &self,
+        at: impl Display,
+        index: Index<json::Accessor>,
+    ) -> Result<ComponentType, Problem> {
         let index = resolve(at, index, "accessors", self.root.accessors.len())?;
         if let Some(decoded) = self.decoded.get(&index) {
             return Ok(decoded.component);
@@ -316,7 +328,7 @@ impl<'a> Accessors<'a> {
     /// `convert` makes an element of its components. `at` is where the accessor is used.
     pub(super) fn floats<const N: usize, T: Clone>(
         &self,
-        at: &str,
+        at: impl Display,
         index: Index<json::Accessor>,
         type_: Type,
         convert: impl Fn([f32; N]) -> T + Copy,
@@ -346,7 +358,7 @@ impl<'a> Accessors<'a> {
     /// Reads an accessor of unsigned integers. `at` is where it is used.
     pub(super) fn integers<const N: usize, T: Clone>(
         &self,
-        at: &str,
+        at: impl Display,
         index: Index<json::Accessor>,
         type_: Type,
         convert: impl Fn([u32; N]) -> T + Copy,
@@ -358,25 +370,25 @@ impl<'a> Accessors<'a> {
 
     fn read<T: Clone>(
         &self,
-        at: &str,
+        at: impl Display,
         index: Index<json::Accessor>,
         type_: Type,
         zero: T,
         decode: impl Fn(Elements, ComponentType, bool) -> Result<Vec<T>, &'static str>,
     ) -> Result<Vec<T>, Problem> {
-        let index = resolve(at, index, "accessors", self.root.accessors.len())?;
-        let (accessor, path) = (&self.root.accessors[index], format!("/accessors/{index}"));
-        let component = self.component_type(at, Index::new(index as u32))?;
-        let refuse = |why: &str| broken(at, format!("{path} {why}"));
+        let index = resolve(&at, index, "accessors", self.root.accessors.len())?;
+        let (accessor, path) = (&self.root.accessors[index], format_args!("/accessors/{index}"));
+        let component = self.component_type(&at, Index::new(index as u32))?;
+        let refuse = |why: &str| broken(&at, format!("{path} {why}"));
         if accessor.type_ != Checked::Valid(type_) {
             return Err(refuse(&format!("has another type than the {type_:?} that is needed")));
         }
-        self.charge::<T>(&path, accessor.count.0)?;
+        self.charge::<T>(path, accessor.count.0)?;
         let (count, size) = (accessor.count.0 as usize, component.size() * type_.multiplicity());
         let mut values = match (accessor.buffer_view, self.decoded.get(&index)) {
             (Some(view), _) => {
                 let elements =
-                    self.buffers.elements(&path, view, accessor.byte_offset.unwrap_or_default().0, count, size)?;
+                    self.buffers.elements(path, view, accessor.byte_offset.unwrap_or_default().0, count, size)?;
                 decode(elements, component, accessor.normalized).map_err(refuse)?
             }
             (None, Some(decoded)) => {
@@ -389,15 +401,15 @@ impl<'a> Accessors<'a> {
             (None, None) => vec![zero; count],
         };
         if let Some(sparse) = &accessor.sparse {
-            let (indices, replacements) = (self.sparse_indices(&path, sparse)?, &sparse.values);
+            let (indices, replacements) = (self.sparse_indices(path, sparse)?, &sparse.values);
             let elements = self.buffers.elements(
-                &path,
+                path,
                 replacements.buffer_view,
                 replacements.byte_offset.0,
                 indices.len(),
                 size,
             )?;
-            self.charge::<T>(&path, sparse.count.0)?;
+            self.charge::<T>(path, sparse.count.0)?;
             let replacements = decode(elements, component, accessor.normalized).map_err(refuse)?;
             for (index, replacement) in indices.into_iter().zip(replacements) {
                 *values.get_mut(index as usize).ok_or_else(|| {
@@ -408,15 +420,15 @@ impl<'a> Accessors<'a> {
         Ok(values)
     }
 
-    fn sparse_indices(&self, path: &str, sparse: &json::accessor::sparse::Sparse) -> Result<Vec<u32>, Problem> {
-        let at = format!("{path}/sparse/indices");
-        let not_unsigned = || broken(&at, "its componentType is not an unsigned integer");
+    fn sparse_indices(&self, path: impl Display, sparse: &json::accessor::sparse::Sparse) -> Result<Vec<u32>, Problem> {
+        let at = format_args!("{path}/sparse/indices");
+        let not_unsigned = || broken(at, "its componentType is not an unsigned integer");
         let Checked::Valid(IndexComponentType(component)) = sparse.indices.component_type else {
             return Err(not_unsigned());
         };
-        self.charge::<u32>(&at, sparse.count.0)?;
+        self.charge::<u32>(at, sparse.count.0)?;
         let (view, offset) = (sparse.indices.buffer_view, sparse.indices.byte_offset.0);
-        let elements = self.buffers.elements(&at, view, offset, sparse.count.0 as usize, component.size())?;
+        let elements = self.buffers.elements(at, view, offset, sparse.count.0 as usize, component.size())?;
         elements.unsigned(component, |[index]: [u32; 1]| index).ok_or_else(not_unsigned)
     }
 }

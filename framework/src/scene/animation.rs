@@ -105,7 +105,7 @@ impl Channel {
     }
 
     fn place(&self, time: f32) -> Place {
-        let next = self.times.partition_point(|&key| key <= time);
+        let next = self.keys_until(time);
         if next == 0 || next == self.times.len() {
             return Place::Key(next.saturating_sub(1));
         }
@@ -115,6 +115,25 @@ impl Channel {
             return Place::Key(next - 1);
         }
         Place::Between { key: next - 1, part: (time - start) / (end - start), interval: end - start }
+    }
+}
+
+impl Channel {
+    /// How many keys are not after a time.
+    fn keys_until(&self, time: f32) -> usize {
+        let is_over = |&key: &f32| key <= time;
+        // Where keys are equally far apart, as most are, they need not be searched: that takes longer the more there are.
+        if let [first, .., last] = self.times[..] {
+            let guess = (time - first) / (last - first) * (self.times.len() - 1) as f32;
+            let start = (guess as usize).saturating_sub(1);
+            if let Some(near) = self.times.get(start..start.saturating_add(4))
+                && is_over(&near[0])
+                && !is_over(&near[3])
+            {
+                return start + near.partition_point(is_over);
+            }
+        }
+        self.times.partition_point(is_over)
     }
 }
 
@@ -217,24 +236,25 @@ fn import_animation(
 ) -> Result<Animation, Problem> {
     let accessors = context.root.accessors.len();
     for (sampler, json) in json.samplers.iter().enumerate() {
-        let at = format!("/animations/{index}/samplers/{sampler}");
-        resolve(&format!("{at}/input"), json.input, "accessors", accessors)?;
-        resolve(&format!("{at}/output"), json.output, "accessors", accessors)?;
+        let at = format_args!("/animations/{index}/samplers/{sampler}");
+        resolve(format_args!("{at}/input"), json.input, "accessors", accessors)?;
+        resolve(format_args!("{at}/output"), json.output, "accessors", accessors)?;
     }
-    let mut animation = Animation { name: json.name.clone(), channels: Vec::new(), duration: 0.0 };
-    for (channel, target) in json.channels.iter().enumerate() {
+    let imported = context.import_each(&json.channels, |context, channel, target| {
         let at = format!("/animations/{index}/channels/{channel}");
         let sampler = target.sampler.value();
         let Some(json) = json.samplers.get(sampler) else {
             let array = format!("animations/{index}/samplers");
-            return Err(dangling(&format!("{at}/sampler"), sampler, &array, json.samplers.len()));
+            return Err(dangling(format_args!("{at}/sampler"), sampler, &array, json.samplers.len()));
         };
         let at_sampler = format!("/animations/{index}/samplers/{sampler}");
         let times = import_times(context, &at_sampler, json)?;
-        animation.duration = times.last().copied().unwrap_or(0.0).max(animation.duration);
-        animation.channels.extend(import_channel(context, (&at, &target.target), (&at_sampler, json), times, nodes)?);
-    }
-    Ok(animation)
+        let end = times.last().copied().unwrap_or(0.0);
+        Ok((end, import_channel(context, (&at, &target.target), (&at_sampler, json), times, nodes)?))
+    })?;
+    let duration = imported.iter().fold(0.0, |duration: f32, &(end, _)| duration.max(end));
+    let channels = imported.into_iter().filter_map(|(_, channel)| channel).collect();
+    Ok(Animation { name: json.name.clone(), channels, duration })
 }
 
 /// Key times, made finite and sorted.
@@ -275,7 +295,7 @@ fn import_channel(
     let Some(node) = given(target.node) else {
         return Ok(None);
     };
-    let node = resolve(&format!("{at}/target/node"), node, "nodes", nodes.len())?;
+    let node = resolve(format_args!("{at}/target/node"), node, "nodes", nodes.len())?;
     let is_weights = property == Property::MorphTargetWeights;
     if is_weights && nodes[node].weights.is_empty() {
         return warn(format!("{at}/target/node"), "the node has no morph targets; the channel is ignored");
@@ -512,6 +532,20 @@ mod tests {
         let channel = channel(&times, Interpolation::Linear, values);
         assert_eq!(channel.place(517.25), Place::Between { key: 517, part: 0.25, interval: 1.0 });
         assert_eq!(translation_at(&channel, 517.25), Vec3::splat(5172.5));
+    }
+
+    #[test]
+    fn keys_are_found_at_any_distances() {
+        let even: Vec<f32> = (0..50).map(|key| 2.0 + key as f32 / 30.0).collect();
+        let uneven: Vec<f32> = (0..50).map(|key| (key as f32 / 10.0).exp()).collect();
+        let stops: Vec<f32> = (0..50).map(|key| (key / 7) as f32).collect();
+        for times in [even, uneven, stops, vec![0.0, f32::MAX], vec![3.0; 5], vec![f32::MIN, 0.0, 1.0, f32::MAX]] {
+            let channel = channel(&times, Interpolation::Step, Values::Weights(vec![0.0; times.len()]));
+            let between = times.iter().flat_map(|&time| [time, time.next_down(), time.next_up(), time + 0.01]);
+            for time in between.chain([f32::NAN, f32::INFINITY, f32::NEG_INFINITY]) {
+                assert_eq!(channel.keys_until(time), times.partition_point(|&key| key <= time), "{time} in {times:?}");
+            }
+        }
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Compressed<'_> {
         }
         let view = self.extension["bufferView"].as_u64().and_then(|view| u32::try_from(view).ok());
         let view = view.ok_or_else(|| broken(format!("{at}/bufferView"), "is not an index, and one is needed"))?;
-        let input = self.buffers.view(&format!("{at}/bufferView"), Index::new(view))?;
+        let input = self.buffers.view(format_args!("{at}/bufferView"), Index::new(view))?;
         let ids: Vec<u32> = wanted.iter().map(|&(_, id)| id).collect();
         let geometry = draco::decode(input, &ids, self.accessors.left()).map_err(|why| broken(&at, why))?;
         for ((accessor, _), attribute) in wanted.into_iter().zip(geometry.attributes) {

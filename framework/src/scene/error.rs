@@ -1,10 +1,10 @@
 //! What can be wrong with a file: errors, which stop the loading, and warnings, which do not.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A file that cannot be loaded. Displayed as one sentence that names the file.
 #[derive(Debug, thiserror::Error)]
@@ -56,35 +56,25 @@ pub(super) fn one_line(text: &str) -> String {
     line
 }
 
-/// Collects warnings. What goes wrong in the same way at many places is told once, with a count.
+/// Collects warnings: places, and the rules that are broken there. What goes wrong in the same way at many places is told
+/// once, with a count.
 #[derive(Default)]
-pub(super) struct Warnings(RefCell<Collected>);
-
-#[derive(Default)]
-struct Collected {
-    /// In the order of their first occurrence: the first place, the rule, how many other places.
-    list: Vec<(String, String, usize)>,
-    /// Where a rule stands in `list`.
-    by_rule: HashMap<String, usize>,
-    /// Places and rules that have been told: accessors are read more than once.
-    told: HashSet<(String, String)>,
-}
+pub(super) struct Warnings(Mutex<Vec<(String, String)>>);
 
 impl Warnings {
     /// Tells that `rule` is broken at `path` and, in the same words, what is done about it.
     pub(super) fn add(&self, path: impl Display, rule: impl Display) {
-        let (path, rule) = (one_line(&path.to_string()), one_line(&rule.to_string()));
-        let mut collected = self.0.borrow_mut();
-        if !collected.told.insert((path.clone(), rule.clone())) {
-            return;
-        }
-        if let Some(&known) = collected.by_rule.get(&rule) {
-            collected.list[known].2 += 1;
-            return;
-        }
-        let index = collected.list.len();
-        collected.by_rule.insert(rule.clone(), index);
-        collected.list.push((path, rule, 0));
+        self.all().push((one_line(&path.to_string()), one_line(&rule.to_string())));
+    }
+
+    /// Adds the warnings of a part that was imported on its own.
+    pub(super) fn append(&self, other: Warnings) {
+        self.all().append(&mut other.all());
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        // A list of warnings is whole whatever happened to the thread that had it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells the same for `count` of a thing's elements, if there are any.
@@ -98,12 +88,28 @@ impl Warnings {
 
     /// The warnings as sentences, in the order in which they were met.
     pub(super) fn into_sentences(self) -> Vec<String> {
+        // In the order of their first occurrence: the first place, the rule, how many other places.
+        let mut list: Vec<(String, String, usize)> = Vec::new();
+        let (mut by_rule, mut told) = (HashMap::<String, usize>::new(), HashSet::new());
+        for (path, rule) in std::mem::take(&mut *self.all()) {
+            // Accessors are read more than once.
+            if !told.insert((path.clone(), rule.clone())) {
+                continue;
+            }
+            match by_rule.get(&rule) {
+                Some(&known) => list[known].2 += 1,
+                None => {
+                    by_rule.insert(rule.clone(), list.len());
+                    list.push((path, rule, 0));
+                }
+            }
+        }
         let sentence = |(path, rule, more)| match more {
             0 => format!("{path}: {rule}"),
             1 => format!("{path}: {rule} (and at 1 more place)"),
             _ => format!("{path}: {rule} (and at {more} more places)"),
         };
-        self.0.into_inner().list.into_iter().map(sentence).collect()
+        list.into_iter().map(sentence).collect()
     }
 }
 

@@ -77,9 +77,9 @@ fn read_images<'a>(context: &'a Context, used: &[bool]) -> Result<Vec<Option<Cow
     let read = |(index, (image, &used)): (usize, (&json::Image, &bool))| {
         let at = format!("/images/{index}");
         Ok(match (image.buffer_view, &image.uri) {
-            (Some(view), _) if used => Some(Cow::Borrowed(buffers.view(&format!("{at}/bufferView"), view)?)),
+            (Some(view), _) if used => Some(Cow::Borrowed(buffers.view(format_args!("{at}/bufferView"), view)?)),
             (Some(view), _) => {
-                resolve(&format!("{at}/bufferView"), view, "bufferViews", views)?;
+                resolve(format_args!("{at}/bufferView"), view, "bufferViews", views)?;
                 None
             }
             (None, Some(uri)) if used => {

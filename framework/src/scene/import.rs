@@ -7,6 +7,7 @@ use super::{animation, camera, file, image, json, light, material, morph, primit
 use glam::{Mat4, Quat, Vec3};
 use gltf::json::Root;
 use gltf::json::accessor::Type;
+use rayon::prelude::*;
 use std::path::Path;
 
 impl Scene {
@@ -65,11 +66,33 @@ pub enum Purpose {
 pub(super) struct Context<'a> {
     pub(super) root: &'a Root,
     pub(super) buffers: &'a Buffers<'a>,
-    pub(super) accessors: Accessors<'a>,
+    pub(super) accessors: &'a Accessors<'a>,
     /// The folder of the model, which URIs are relative to.
     pub(super) folder: &'a Path,
     pub(super) purpose: Purpose,
     pub(super) warnings: Warnings,
+}
+
+impl Context<'_> {
+    /// Imports each element of an array, many at a time. Which error is returned, and the order of the warnings, do not depend
+    /// on the threads.
+    pub(super) fn import_each<T: Sync, U: Send>(
+        &self,
+        array: &[T],
+        import: impl Fn(&Context, usize, &T) -> Result<U, Problem> + Sync,
+    ) -> Result<Vec<U>, Problem> {
+        let one = |(index, element): (usize, &T)| {
+            let context = Context { warnings: Warnings::default(), ..*self };
+            (import(&context, index, element), context.warnings)
+        };
+        let each = array.par_iter().enumerate().map(one);
+        let mut imported = Vec::with_capacity(array.len());
+        for (result, warnings) in each.collect::<Vec<_>>() {
+            self.warnings.append(warnings);
+            imported.push(result?);
+        }
+        Ok(imported)
+    }
 }
 
 /// Makes a scene of a file's bytes. URIs are relative to `folder`.
@@ -83,6 +106,7 @@ fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result
     let buffers = Buffers::load(&root, container.bin, folder)?;
     let mut accessors = Accessors::new(&root, &buffers, bytes.len());
     accessors.decode_primitives()?;
+    let accessors = &accessors;
     let context = Context { root: &root, buffers: &buffers, accessors, folder, purpose, warnings };
 
     let (mut nodes, node_order) = import_nodes(&context)?;
@@ -138,10 +162,10 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             .iter()
             .flatten()
             .enumerate()
-            .map(|(child, &node)| resolve(&format!("{at}/children/{child}"), node, "nodes", root.nodes.len()));
+            .map(|(child, &node)| resolve(format_args!("{at}/children/{child}"), node, "nodes", root.nodes.len()));
         let children = children.collect::<Result<_, _>>()?;
         let within = |field, index: Option<usize>, array, len| match index {
-            Some(index) if index >= len => Err(dangling(&format!("{at}/{field}"), index, array, len)),
+            Some(index) if index >= len => Err(dangling(format_args!("{at}/{field}"), index, array, len)),
             index => Ok(index),
         };
         let light = node.extensions.as_ref().and_then(|extensions| extensions.khr_lights_punctual.as_ref());
@@ -257,11 +281,10 @@ fn find_roots(context: &Context, nodes: &[Node]) -> Result<Vec<usize>, Problem> 
     let scenes = &context.root.scenes;
     let mut roots = Vec::with_capacity(scenes.len());
     for (scene, json) in scenes.iter().enumerate() {
-        let resolved = json
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(index, &node)| resolve(&format!("/scenes/{scene}/nodes/{index}"), node, "nodes", nodes.len()));
+        let resolved =
+            json.nodes.iter().enumerate().map(|(index, &node)| {
+                resolve(format_args!("/scenes/{scene}/nodes/{index}"), node, "nodes", nodes.len())
+            });
         roots.push(resolved.collect::<Result<Vec<_>, _>>()?);
     }
     match context.root.scene {
@@ -289,13 +312,13 @@ fn import_skins(context: &Context) -> Result<Vec<Skin>, Problem> {
     for (index, skin) in context.root.skins.iter().enumerate() {
         let at = format!("/skins/{index}");
         let joints = skin.joints.iter().enumerate();
-        let joints = joints.map(|(joint, &node)| resolve(&format!("{at}/joints/{joint}"), node, "nodes", nodes));
+        let joints = joints.map(|(joint, &node)| resolve(format_args!("{at}/joints/{joint}"), node, "nodes", nodes));
         let joints = joints.collect::<Result<Vec<_>, _>>()?;
         if joints.is_empty() {
             return Err(broken(format!("{at}/joints"), "is empty, and a skin needs at least one joint"));
         }
         if let Some(skeleton) = skin.skeleton {
-            resolve(&format!("{at}/skeleton"), skeleton, "nodes", nodes)?;
+            resolve(format_args!("{at}/skeleton"), skeleton, "nodes", nodes)?;
         }
         let inverse_bind_matrices = import_inverse_bind_matrices(context, &at, skin)?;
         skins.push(Skin { name: skin.name.clone(), joints, inverse_bind_matrices });

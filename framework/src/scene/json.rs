@@ -71,20 +71,17 @@ pub(super) fn is_supported(extension: &str) -> bool {
 /// Whether there may be an integer that does not fit into 32 bits.
 fn has_long_integer(text: &[u8]) -> bool {
     const SHORTEST: usize = 10;
-    let mut digits = 0;
-    let mut is_fraction = false;
-    for &byte in text {
-        if byte.is_ascii_digit() {
-            digits += 1;
-            if digits == SHORTEST && !is_fraction {
-                return true;
-            }
-        } else {
-            digits = 0;
-            is_fraction = byte == b'.';
-        }
-    }
-    false
+    /// No number has that many digits.
+    const LONGEST: usize = 32;
+    let is_long = |at: usize| {
+        let is_digit = |byte: &&u8| byte.is_ascii_digit();
+        let before = text[..at].iter().rev().take(LONGEST).take_while(is_digit).count();
+        let from_here = text[at..].iter().take(SHORTEST).take_while(is_digit).count();
+        let is_fraction = before < LONGEST && text[..at - before].last() == Some(&b'.');
+        before + from_here >= SHORTEST && !is_fraction
+    };
+    // So many digits in a row are on one of the bytes that are so far apart.
+    (SHORTEST - 1..text.len()).step_by(SHORTEST).any(|at| text[at].is_ascii_digit() && is_long(at))
 }
 
 /// The text as values, mended.
@@ -234,6 +231,15 @@ mod tests {
         assert_eq!(root.nodes[0].mesh.unwrap().value(), 2);
         assert_eq!(root.nodes[0].translation, Some([1.0, 2.5, 3e9]));
         assert_eq!(root.scene.unwrap().value(), 10);
+    }
+
+    #[test]
+    fn long_integers_are_noticed_wherever_they_are() {
+        for before in 0..12 {
+            let has = |number: &str| has_long_integer(format!("{}{number}", " ".repeat(before)).as_bytes());
+            assert!(has("4294967296,") && has("[18446744073709551615") && has("x1234567890"));
+            assert!(!has("429496729,") && !has("0.12345678901234567,") && !has("[1,2,3,4,5,6,7,8,9,10,11,12,13]"));
+        }
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn import_info(
     (index, tex_coord): (gltf::json::Index<texture::Texture>, u32),
     extensions: Option<&Map<String, Value>>,
 ) -> Result<TextureInfo, Problem> {
-    let texture = resolve(&format!("{at}/index"), index, "textures", context.root.textures.len())?;
+    let texture = resolve(format_args!("{at}/index"), index, "textures", context.root.textures.len())?;
     let transform = extensions.and_then(|extensions| extensions.get("KHR_texture_transform"));
     let overridden = transform.and_then(|transform| transform.get("texCoord")).and_then(Value::as_u64);
     let mut tex_coord = overridden.unwrap_or(tex_coord.into()) as usize;
@@ -188,10 +188,10 @@ pub(super) fn import_textures(context: &Context) -> Result<Vec<Texture>, Problem
     let import = |(index, json): (usize, &texture::Texture)| {
         let at = format!("/textures/{index}");
         let image =
-            given(json.source).map(|source| resolve(&format!("{at}/source"), source, "images", root.images.len()));
+            given(json.source).map(|source| resolve(format_args!("{at}/source"), source, "images", root.images.len()));
         let other = import_other_image(&at, json, root.images.len())?;
         let sampler =
-            json.sampler.map(|index| resolve(&format!("{at}/sampler"), index, "samplers", root.samplers.len()));
+            json.sampler.map(|index| resolve(format_args!("{at}/sampler"), index, "samplers", root.samplers.len()));
         let sampler = import_sampler(context, sampler.transpose()?);
         Ok(Texture { image: other.or(image.transpose()?), sampler })
     };
@@ -206,7 +206,7 @@ fn import_other_image(at: &str, json: &texture::Texture, images: usize) -> Resul
     let source = IMAGE_EXTENSIONS.iter().find_map(|&name| Some((name, extensions.get(name)?.get("source")?.as_u64()?)));
     match source {
         Some((name, source)) if source >= images as u64 => {
-            Err(dangling(&format!("{at}/extensions/{name}/source"), source as usize, "images", images))
+            Err(dangling(format_args!("{at}/extensions/{name}/source"), source as usize, "images", images))
         }
         source => Ok(source.map(|(_, source)| source as usize)),
     }

@@ -23,11 +23,11 @@ fn import_target(
 ) -> Result<MorphTarget, Problem> {
     let context = attributes.context;
     let vectors = |semantic: &str, accessor: Option<Index<Accessor>>| -> Result<Vec<Vec3>, Problem> {
-        let at = format!("{}/targets/{index}/{semantic}", attributes.at);
-        let Some(accessor) = attributes.matching(accessor, &at, count)? else {
+        let at = format_args!("{}/targets/{index}/{semantic}", attributes.at);
+        let Some(accessor) = attributes.matching(accessor, at, count)? else {
             return Ok(Vec::new());
         };
-        let mut vectors = context.accessors.floats(&at, accessor, Type::Vec3, Vec3::from_array)?;
+        let mut vectors = context.accessors.floats(at, accessor, Type::Vec3, Vec3::from_array)?;
         let bad = replace(&mut vectors, |vector| !vector.is_finite(), Vec3::ZERO);
         context.warnings.add_count(bad, at, "a displacement is not finite; none is used");
         Ok(vectors)

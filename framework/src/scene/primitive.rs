@@ -9,19 +9,19 @@ use gltf::json::Index;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::mesh::{self as json, Mode, Semantic};
 use gltf::json::validation::Checked;
+use std::fmt::Display;
 
 /// How many influences a vertex can have on the GPU.
 const GPU_INFLUENCES: usize = 8;
 
 pub(super) fn import_meshes(context: &Context) -> Result<Vec<Mesh>, Problem> {
-    let import_mesh = |(index, mesh): (usize, &json::Mesh)| {
+    context.import_each(&context.root.meshes, |context, index, mesh| {
         let primitives = mesh.primitives.iter().enumerate();
         let primitives = primitives.map(|(primitive, json)| {
             import_primitive(context, &format!("/meshes/{index}/primitives/{primitive}"), json)
         });
         Ok(Mesh { name: mesh.name.clone(), primitives: primitives.collect::<Result<_, _>>()? })
-    };
-    context.root.meshes.iter().enumerate().map(import_mesh).collect()
+    })
 }
 
 fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Result<Primitive, Problem> {
@@ -30,14 +30,14 @@ fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Resu
     };
     let materials = &context.root.materials;
     let material = match json.material {
-        Some(material) => resolve(&format!("{at}/material"), material, "materials", materials.len())?,
+        Some(material) => resolve(format_args!("{at}/material"), material, "materials", materials.len())?,
         None => materials.len(), // The default material stands behind those of the file.
     };
     let attributes = Attributes { context, at, json };
     let positions = attributes.positions()?;
     let count = positions.len();
     let indices = match json.indices {
-        Some(accessor) => import_indices(context, &format!("{at}/indices"), accessor, count)?,
+        Some(accessor) => import_indices(context, format_args!("{at}/indices"), accessor, count)?,
         None => {
             context.accessors.charge::<u32>(at, count as u64)?;
             (0..count as u32).collect()
@@ -76,21 +76,17 @@ impl Attributes<'_> {
         self.json.attributes.get(&Checked::Valid(semantic)).copied()
     }
 
-    fn path(&self, semantic: &str) -> String {
-        format!("{}/attributes/{semantic}", self.at)
-    }
-
     /// Positions. Broken ones stand where a good one is: triangles with them then are degenerate,
     /// and the bounds do not change.
     fn positions(&self) -> Result<Vec<Vec3>, Problem> {
-        let at = self.path("POSITION");
+        let at = format_args!("{}/attributes/POSITION", self.at);
         let Some(accessor) = self.get(Semantic::Positions) else {
             self.context.warnings.add(self.at, "has no POSITION that can be read and is not drawn");
             return Ok(Vec::new());
         };
-        let mut positions = self.context.accessors.floats(&at, accessor, Type::Vec3, Vec3::from_array)?;
+        let mut positions = self.context.accessors.floats(at, accessor, Type::Vec3, Vec3::from_array)?;
         if positions.is_empty() {
-            self.context.warnings.add(&at, "has no vertices");
+            self.context.warnings.add(at, "has no vertices");
         }
         let good = positions.iter().copied().find(|position| position.is_finite()).unwrap_or(Vec3::ZERO);
         let bad = replace(&mut positions, |position| !position.is_finite(), good);
@@ -100,14 +96,14 @@ impl Attributes<'_> {
 
     /// Unit normals; empty where there are none.
     fn normals(&self, count: usize) -> Result<Vec<Vec3>, Problem> {
-        let at = self.path("NORMAL");
-        let Some(accessor) = self.accessor(Semantic::Normals, &at, count)? else {
+        let at = format_args!("{}/attributes/NORMAL", self.at);
+        let Some(accessor) = self.accessor(Semantic::Normals, at, count)? else {
             return Ok(Vec::new());
         };
         let mut normals = self
             .context
             .accessors
-            .floats(&at, accessor, Type::Vec3, |normal| direction(Vec3::from_array(normal)).unwrap_or(Vec3::ZERO))?;
+            .floats(at, accessor, Type::Vec3, |normal| direction(Vec3::from_array(normal)).unwrap_or(Vec3::ZERO))?;
         let bad = replace(&mut normals, |normal| *normal == Vec3::ZERO, Vec3::Z);
         self.context.warnings.add_count(bad, at, "a normal has no direction; +Z is used");
         Ok(normals)
@@ -115,11 +111,11 @@ impl Attributes<'_> {
 
     /// Unit tangents with their handedness; empty where there are none.
     fn tangents(&self, count: usize) -> Result<Vec<Vec4>, Problem> {
-        let at = self.path("TANGENT");
-        let Some(accessor) = self.accessor(Semantic::Tangents, &at, count)? else {
+        let at = format_args!("{}/attributes/TANGENT", self.at);
+        let Some(accessor) = self.accessor(Semantic::Tangents, at, count)? else {
             return Ok(Vec::new());
         };
-        let mut tangents = self.context.accessors.floats(&at, accessor, Type::Vec4, |[x, y, z, w]| {
+        let mut tangents = self.context.accessors.floats(at, accessor, Type::Vec4, |[x, y, z, w]| {
             let tangent = direction(Vec3::new(x, y, z)).unwrap_or(Vec3::ZERO);
             tangent.extend(if w < 0.0 { -1.0 } else { 1.0 })
         })?;
@@ -130,14 +126,14 @@ impl Attributes<'_> {
 
     /// Linear colours; empty where there are none.
     fn colors(&self, count: usize) -> Result<Vec<Vec4>, Problem> {
-        let at = self.path("COLOR_0");
-        let Some(accessor) = self.accessor(Semantic::Colors(0), &at, count)? else {
+        let at = format_args!("{}/attributes/COLOR_0", self.at);
+        let Some(accessor) = self.accessor(Semantic::Colors(0), at, count)? else {
             return Ok(Vec::new());
         };
         let accessors = &self.context.accessors;
-        let mut colors = match accessors.element_type(&at, accessor)? {
-            Type::Vec3 => accessors.floats(&at, accessor, Type::Vec3, |[r, g, b]| Vec4::new(r, g, b, 1.0))?,
-            _ => accessors.floats(&at, accessor, Type::Vec4, Vec4::from_array)?,
+        let mut colors = match accessors.element_type(at, accessor)? {
+            Type::Vec3 => accessors.floats(at, accessor, Type::Vec3, |[r, g, b]| Vec4::new(r, g, b, 1.0))?,
+            _ => accessors.floats(at, accessor, Type::Vec4, Vec4::from_array)?,
         };
         let bad = replace(&mut colors, |color| !color.is_finite(), Vec4::ONE);
         self.context.warnings.add_count(bad, at, "a colour is not finite; white is used");
@@ -146,11 +142,11 @@ impl Attributes<'_> {
 
     /// Texture coordinates; empty where there are none.
     fn tex_coords(&self, set: u32, count: usize) -> Result<Vec<Vec2>, Problem> {
-        let at = self.path(&format!("TEXCOORD_{set}"));
-        let Some(accessor) = self.accessor(Semantic::TexCoords(set), &at, count)? else {
+        let at = format_args!("{}/attributes/TEXCOORD_{set}", self.at);
+        let Some(accessor) = self.accessor(Semantic::TexCoords(set), at, count)? else {
             return Ok(Vec::new());
         };
-        let mut coords = self.context.accessors.floats(&at, accessor, Type::Vec2, Vec2::from_array)?;
+        let mut coords = self.context.accessors.floats(at, accessor, Type::Vec2, Vec2::from_array)?;
         let bad = replace(&mut coords, |coord| !coord.is_finite(), Vec2::ZERO);
         self.context.warnings.add_count(bad, at, "a texture coordinate is not finite; 0 is used");
         Ok(coords)
@@ -184,9 +180,10 @@ impl Attributes<'_> {
     }
 
     fn influence_set(&self, set: u32, count: usize) -> Result<Option<InfluenceSet>, Problem> {
-        let (joints_at, weights_at) = (self.path(&format!("JOINTS_{set}")), self.path(&format!("WEIGHTS_{set}")));
-        let joints = self.accessor(Semantic::Joints(set), &joints_at, count)?;
-        let weights = self.accessor(Semantic::Weights(set), &weights_at, count)?;
+        let joints_at = format_args!("{}/attributes/JOINTS_{set}", self.at);
+        let weights_at = format_args!("{}/attributes/WEIGHTS_{set}", self.at);
+        let joints = self.accessor(Semantic::Joints(set), joints_at, count)?;
+        let weights = self.accessor(Semantic::Weights(set), weights_at, count)?;
         let (Some(joints), Some(weights)) = (joints, weights) else {
             let message = format!("JOINTS_{set} and WEIGHTS_{set} do not go together; both are ignored");
             self.context.warnings.add(format!("{}/attributes", self.at), message);
@@ -195,8 +192,8 @@ impl Attributes<'_> {
         // A joint beyond 65535 is beyond every skin too: `limit_joints` will see to it.
         let narrow = |joint| u16::try_from(joint).unwrap_or(u16::MAX);
         let joints =
-            self.context.accessors.integers(&joints_at, joints, Type::Vec4, |joints: [u32; 4]| joints.map(narrow))?;
-        let weights = self.context.accessors.floats(&weights_at, weights, Type::Vec4, |weights: [f32; 4]| weights)?;
+            self.context.accessors.integers(joints_at, joints, Type::Vec4, |joints: [u32; 4]| joints.map(narrow))?;
+        let weights = self.context.accessors.floats(weights_at, weights, Type::Vec4, |weights: [f32; 4]| weights)?;
         Ok(Some((joints, weights)))
     }
 
@@ -223,7 +220,7 @@ impl Attributes<'_> {
     }
 
     /// The accessor of an attribute, unless it has not one value for each vertex.
-    fn accessor(&self, semantic: Semantic, at: &str, count: usize) -> Result<Option<Index<Accessor>>, Problem> {
+    fn accessor(&self, semantic: Semantic, at: impl Display, count: usize) -> Result<Option<Index<Accessor>>, Problem> {
         self.matching(self.get(semantic), at, count)
     }
 
@@ -231,13 +228,13 @@ impl Attributes<'_> {
     pub(super) fn matching(
         &self,
         accessor: Option<Index<Accessor>>,
-        at: &str,
+        at: impl Display,
         count: usize,
     ) -> Result<Option<Index<Accessor>>, Problem> {
         let Some(accessor) = accessor else {
             return Ok(None);
         };
-        let found = self.context.accessors.count(at, accessor)?;
+        let found = self.context.accessors.count(&at, accessor)?;
         if found == count as u64 {
             return Ok(Some(accessor));
         }
@@ -270,7 +267,7 @@ pub(super) fn replace<T: Copy>(values: &mut [T], is_bad: impl Fn(&T) -> bool, sa
 
 fn import_indices(
     context: &Context,
-    at: &str,
+    at: std::fmt::Arguments,
     accessor: Index<Accessor>,
     vertices: usize,
 ) -> Result<Vec<u32>, Problem> {

@@ -851,3 +851,26 @@ fn create_pipeline(
     let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
     Ok(device.own(pipeline, "node_animation"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_clip_fades_in_while_the_one_before_goes_on() {
+        let clip = |duration| scene::Animation { name: None, channels: Vec::new(), duration };
+        let scene = Scene { animations: vec![clip(1.0), clip(2.0)], ..Default::default() };
+        let mut fade = Fade::new(&scene, None).expect("no clip is asked for");
+        let mut advance = |clip: (usize, f32), delta| {
+            fade.advance(&scene, &Step { time: 7.0, delta, clips: &[clip], repeat: true });
+            (fade.from.clone(), fade.to.clone(), fade.part(0.5))
+        };
+        assert_eq!(advance((0, 0.5), 0.0), (vec![], vec![(0, 0.5)], 1.0), "there was nothing to fade in from");
+        assert_eq!(advance((0, 0.75), 0.25).2, 1.0);
+        assert_eq!(advance((1, 1.5), 0.125), (vec![(0, 0.875)], vec![(1, 1.5)], 0.0));
+        assert_eq!(advance((1, 1.75), 0.25), (vec![(0, 0.125)], vec![(1, 1.75)], 0.5));
+        assert_eq!(advance((1, 0.0), 0.25).2, 1.0);
+        // And back again.
+        assert_eq!(advance((0, 0.25), 0.125), (vec![(1, 0.125)], vec![(0, 0.25)], 0.0));
+    }
+}

@@ -207,10 +207,7 @@ fn a_mask_keeps_what_is_at_its_threshold() {
 
             // Alpha is the same everywhere: no pixel may fall out, and none of the others may stay.
             let picture = from_aside(&model, samples);
-            let full = picture.pixels().filter(|p| is_near([p[0], p[1], p[2]], expected, TOLERANCE)).count();
-            let background = picture.pixels().filter(|p| [p[0], p[1], p[2]] == BACKGROUND_PIXEL).count();
             if kept {
-                // The square's edge takes less than a pixel in ten.
                 let (min, max) = drawn_box(&picture).expect("it is drawn");
                 let inside = (min.y as u32 + 1..max.y as u32).flat_map(|y| {
                     let row: Vec<_> = (0..200).map(|x| picture.get_pixel(x, y)).collect();
@@ -223,9 +220,8 @@ fn a_mask_keeps_what_is_at_its_threshold() {
                 let inside: Vec<_> = inside.map(|p| [p[0], p[1], p[2]]).collect();
                 let holes = inside.iter().filter(|&&p| !is_near(p, expected, TOLERANCE)).count();
                 assert!(inside.len() > 1000 && holes == 0, "{what}: {holes} holes of {}", inside.len());
-                assert!(full >= inside.len());
             } else {
-                assert_eq!(background, 200 * 200, "{what}: something stays");
+                assert!(drawn_box(&picture).is_none(), "{what}: something stays");
             }
         }
     }
