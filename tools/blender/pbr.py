@@ -42,7 +42,7 @@ AO_SAMPLES, LIGHT_SAMPLES = 40, 12
 AO_REACH = 0.14               # metres
 JPEG_QUALITY = {"colour": 92, "orm": 91, "normal": 96, "glow": 92}
 GLOW_STRENGTH = 5.0           # of the emissive picture (KHR_materials_emissive_strength)
-WALL_GLOW = 0.050             # of that picture: the wall beside the lamp, where the filament has 1
+WALL_GLOW = 0.085             # of that picture: the wall beside the lamp, where the filament has 1
 SEED = 20250611
 
 SHARP = math.cos(math.radians(42.0))    # edges sharper than this keep two normals
@@ -65,7 +65,7 @@ RIM = (0.212, 0.182)          # half width and half depth of the rim
 RIM_HEIGHT, RIM_RISE = 0.030, 0.026     # of the rim in front, and how much higher at the shoulders
 
 # Colours (sRGB).
-COPPER, COPPER_BROWN, COPPER_DARK = (0.900, 0.610, 0.475), (0.545, 0.330, 0.235), (0.270, 0.180, 0.150)
+COPPER, COPPER_BROWN, COPPER_DARK = (0.935, 0.615, 0.450), (0.560, 0.320, 0.215), (0.270, 0.170, 0.135)
 BRASS, BRASS_BROWN, BRASS_DARK = (0.905, 0.790, 0.525), (0.640, 0.490, 0.275), (0.260, 0.200, 0.130)
 STEEL = (0.620, 0.610, 0.590)
 VERDIGRIS = (0.340, 0.585, 0.520)
@@ -526,7 +526,7 @@ def metal(bright, brown, dark, age=0.5, rough=0.22, dents=0.0):
             # The planisher's hammer: shallow facets with soft ridges between.
             t.height = t.height + dents * (np.abs(noise(t.local, 0.011, 71) - 0.5) + np.abs(noise(t.local, 0.014, 72) - 0.5)) \
                 + 1.6 * dents * noise(t.local, 0.045, 73)
-        cut = t.scratches(0.45)
+        cut = t.scratches(0.55)
         t.height -= 0.00004 * cut
         t.lay(0.35 * cut, colour=linear(bright), rough=rough + 0.22)
         t.lay(t.worn(0.7), colour=linear(bright) * 1.03, rough=rough - 0.06)
@@ -535,7 +535,7 @@ def metal(bright, brown, dark, age=0.5, rough=0.22, dents=0.0):
     return paint
 
 
-copper = metal(COPPER, COPPER_BROWN, COPPER_DARK, 0.46, 0.20, 0.00022)
+copper = metal(COPPER, COPPER_BROWN, COPPER_DARK, 0.47, 0.15, 0.00030)
 brass = metal(BRASS, BRASS_BROWN, BRASS_DARK, 0.44, 0.18)
 old_brass = metal(BRASS, BRASS_BROWN, BRASS_DARK, 0.62, 0.26)
 steel = metal(STEEL, (0.43, 0.41, 0.39), (0.20, 0.17, 0.15), 0.45, 0.26)
@@ -598,7 +598,8 @@ def chips(t, amount=0.5):
     primer, bare = smoothstep(0.675, 0.690, wear), smoothstep(0.705, 0.720, wear)
     t.lay(primer, colour=linear((0.46, 0.36, 0.27)), rough=0.62)
     under = t.fbm(0.008, 3, 89)
-    shine = mix(np.broadcast_to(linear(BRASS), t.p.shape), linear(BRASS_BROWN), smoothstep(0.4, 0.7, under))
+    shine = mix(np.broadcast_to(linear(BRASS_BROWN), t.p.shape), linear(BRASS_DARK), 0.8 * smoothstep(0.35, 0.7, under))
+    shine = mix(shine, linear(BRASS), 0.75 * smoothstep(60, 240, t.edge))
     t.lay(bare, colour=shine, rough=0.24 + 0.22 * under, metal=1.0)
     t.height = t.height - 0.00016 * primer - 0.00008 * bare
     cut = t.scratches(0.25) * (1 - primer)
@@ -1099,7 +1100,7 @@ def build_gauge():
     angle, t = -math.pi / 2 + 0.86, 0.56
     p, n = breast(angle, t), breast(angle, t, 0.001) - breast(angle, t)
     out = normalised(normalised(n) * 0.75 + np.array((0.10, -0.75, 0.05)))
-    return moved(gauge, p + 0.022 * normalised(n) + 0.006 * out, frame(out))
+    return moved(gauge, p + 0.014 * normalised(n) + 0.006 * out, frame(out))
 
 
 def knurled(radius, low, high, pitch):
@@ -1184,8 +1185,8 @@ def build_fittings():
             out += moved([lathe([(0.0, -0.022), (0.012, -0.0215), (0.0165, -0.019), (0.0165, -0.001), (0.012, 0.0)], [brass], 28)], end, frame(-down, d))
     p, d = dome_point(148, 4)
     end = p + 0.0560 * d * (1, 1, 0) + (0, 0, -0.048)
-    path = [end - (0, 0, -0.004), end + (0.004, 0.010, -0.042), (0.138, 0.252, 0.148), (0.188, 0.278, 0.072), (0.250, 0.240, 0.026), (0.298, 0.160, 0.0155),
-            (0.318, 0.050, 0.0150), (0.310, -0.065, 0.0150), (0.270, -0.160, 0.0150), (0.212, -0.226, 0.0150)]
+    path = [end - (0, 0, -0.004), end + (0.004, 0.010, -0.042), (0.138, 0.252, 0.148), (0.188, 0.278, 0.072), (0.250, 0.240, 0.026), (0.298, 0.160, 0.0157),
+            (0.318, 0.050, 0.0153), (0.310, -0.065, 0.0153), (0.270, -0.160, 0.0153), (0.212, -0.226, 0.0153)]
 
     def braid(t):
         # Over and under, two strands each way; two tracers of ochre.
@@ -1249,8 +1250,8 @@ def chart_sizes(patches, scale):
 
 
 def pack(sizes, size):
-    """Skyline packing, high charts first; None if the charts do not fit."""
-    order = sorted(range(len(sizes)), key=lambda i: (-sizes[i][1], -sizes[i][0], i))
+    """Skyline packing, wide charts first; None if the charts do not fit."""
+    order = sorted(range(len(sizes)), key=lambda i: (-sizes[i][0], -sizes[i][1], i))
     places, skyline = [None] * len(sizes), [(0, 0, size)]            # x, height, width
     for i in order:
         w, h = sizes[i][0] + 2 * PAD, sizes[i][1] + 2 * PAD
