@@ -10,9 +10,10 @@ struct Light {
 // Set 0, once a frame in flight.
 layout(set = 0, binding = 0) uniform Frame {
     mat4 view_projection;
-    vec4 eye;            // world space, metres
-    vec4 exposure;       // x: a factor
-    vec4 irradiance[9];  // of the environment, spherical harmonics
+    mat4 clip_to_world;
+    vec4 eye;           // world space, metres
+    vec4 exposure;      // x: a factor; y: the roughest level of the environment
+    vec4 irradiance[9]; // of the environment, by the normal: coefficients of the polynomials below
 };
 
 // All factors are linear. A texture's way from texture coordinates to where it is looked up: a matrix of two columns, a

@@ -11,6 +11,7 @@ layout(constant_id = 1) const bool COVERAGE = false; // whether alpha says how m
 layout(constant_id = 2) const uint VIEW = 0;
 layout(constant_id = 3) const uint OPERATOR = 0;
 layout(constant_id = 4) const uint LIGHTS = 1;
+layout(constant_id = 5) const bool ENVIRONMENT = false;
 
 const uint ALPHA_MASK = 1;
 const uint ALPHA_BLEND = 2;
@@ -29,6 +30,8 @@ const uint VIEW_DIFFUSE = 10;
 const uint VIEW_SPECULAR = 11;
 const uint VIEW_ENVIRONMENT = 12;
 
+layout(set = 0, binding = 3) uniform samplerCube environment; // rougher levels are blurred more
+layout(set = 0, binding = 4) uniform sampler2D split_sum;       // by n.v and roughness
 layout(set = 1, binding = 0) uniform sampler2D textures[5]; // by slot
 
 layout(location = 0) in vec3 position;
@@ -69,6 +72,30 @@ vec3 arriving(Light light, vec3 point, out vec3 to_light) {
     return light.color.rgb * window * cone * cone / mix(1.0, squared, light.color.w);
 }
 
+// What a white diffuse surface reflects of the environment (Ramamoorthi and Hanrahan 2001).
+vec3 diffuse_light(vec3 n) {
+    vec3 sum = irradiance[0].rgb + irradiance[1].rgb * n.y + irradiance[2].rgb * n.z + irradiance[3].rgb * n.x
+        + irradiance[4].rgb * n.x * n.y + irradiance[5].rgb * n.y * n.z + irradiance[6].rgb * (3.0 * n.z * n.z - 1.0)
+        + irradiance[7].rgb * n.x * n.z + irradiance[8].rgb * (n.x * n.x - n.y * n.y);
+    return max(sum, 0.0);
+}
+
+// What a surface reflects of the environment: the split sum of Karis (2013), and what it loses between its own facets given
+// back (Fdez-Aguera, A Multiple-Scattering Microfacet Model for Real-Time Image-Based Lighting, 2019).
+Reflected environment_light(Surface s, vec3 to_eye) {
+    float n_dot_v = clamp(dot(s.normal, to_eye), 0.0, 1.0);
+    vec2 ab = texture(split_sum, vec2(n_dot_v, s.roughness)).xy;
+    vec3 radiance = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * exposure.y).rgb;
+    vec3 around = diffuse_light(s.normal);
+    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
+    vec3 once = f0 * ab.x + ab.y;
+    float lost = 1.0 - (ab.x + ab.y);
+    vec3 average = f0 + (1.0 - f0) / 21.0;
+    vec3 again = lost * once * average / (1.0 - average * lost);
+    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - once - again);
+    return Reflected(diffuse * around, once * radiance + again * around);
+}
+
 void main() {
     Material m = materials[material];
     vec4 base_color = in_color * m.base_color_factor * sampled(m, BASE_COLOR);
@@ -104,6 +131,13 @@ void main() {
         specular += light * of_light.specular;
     }
 
+    if (ENVIRONMENT) {
+        // Occlusion is of the light from all around alone.
+        Reflected of_environment = environment_light(surface, to_eye);
+        diffuse += occlusion * of_environment.diffuse;
+        specular += occlusion * of_environment.specular;
+    }
+
     // An unlit material shows its base colour and nothing else; it is exposed like the rest.
     vec3 radiance = mix(diffuse + specular + emissive, base_color.rgb, m.unlit.x);
     color = vec4(tone_mapped(OPERATOR, exposure.x * radiance), alpha);
@@ -120,6 +154,7 @@ void main() {
         case VIEW_UV1: color.rgb = linear_from_srgb(vec3(fract(tex_coords.zw), 0.0)); break;
         case VIEW_TANGENT: color.rgb = linear_from_srgb(in_tangent.xyz * 0.5 + 0.5); break;
         case VIEW_DIFFUSE: color.rgb = tone_mapped(OPERATOR, exposure.x * diffuse); break;
+        case VIEW_ENVIRONMENT: color.rgb = tone_mapped(OPERATOR, exposure.x * diffuse_light(normal)); break;
         case VIEW_SPECULAR: color.rgb = tone_mapped(OPERATOR, exposure.x * specular); break;
     }
 }
