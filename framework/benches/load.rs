@@ -3,7 +3,12 @@
 //!
 //! `cargo bench -p ashwright --bench load`
 
-mod models;
+#[path = "models/file.rs"]
+mod file;
+#[path = "models/nodes.rs"]
+mod nodes;
+#[path = "models/textured.rs"]
+mod textured;
 
 use ashwright::scene::Scene;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -12,7 +17,7 @@ use std::time::Duration;
 
 fn load(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, bytes) in [("textured", models::textured()), ("1000 nodes", models::nodes(1000))] {
+    for (name, bytes) in [("textured", textured::textured()), ("1000 nodes", nodes::nodes(1000))] {
         let path = folder.path().join(name).with_extension("glb");
         std::fs::write(&path, &bytes).expect("a file");
         println!("{name}: {:.1} MB", bytes.len() as f64 / 1e6);

@@ -3,9 +3,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)] // A test may fail that way.
 
-#[path = "../benches/models/mod.rs"]
-#[allow(dead_code)] // Another one of its models is for benchmarks.
-mod models;
+#[path = "../benches/models/file.rs"]
+mod file;
+#[path = "../benches/models/textured.rs"]
+mod textured;
 
 use ashwright::scene::Scene;
 use std::path::Path;
@@ -24,7 +25,7 @@ fn loading_takes_less_than_three_times_what_is_loaded() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("textured.glb");
-    let model = models::textured();
+    let model = textured::textured();
     assert!(model.len() > 30_000_000);
     std::fs::write(&file, model).unwrap();
     let mut other = Command::new(std::env::current_exe().unwrap());
