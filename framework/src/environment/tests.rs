@@ -1,3 +1,7 @@
+//! Baking against what can be computed by hand, and the file.
+
+#![allow(clippy::unwrap_used)] // A test may fail that way.
+
 use super::*;
 use std::f32::consts::PI;
 
