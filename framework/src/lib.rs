@@ -27,13 +27,14 @@
 //!
 //! # Rooms
 //!
-//! The rooms of the framework have doors in one direction only: [`scene`] and [`gpu`] know nobody, [`model`] and [`stage`]
-//! know those, and the application around a sample knows all of them.
+//! The rooms of the framework have doors in one direction only: [`scene`], [`environment`] and [`gpu`] know nobody,
+//! [`model`] and [`stage`] know those, and the application around a sample knows all of them.
 
 #![deny(missing_docs)]
 
 mod app;
 pub mod camera;
+pub mod environment;
 mod frame;
 pub mod gpu;
 pub mod model;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms whose doors it may open.
-const DOORS: [(&str, &[&str]); 8] = [
+const DOORS: [(&str, &[&str]); 9] = [
     ("gpu", &[]),
     ("scene", &[]),
+    ("environment", &[]),
     ("camera", &[]),
     ("frame", &["camera", "gpu"]),
     ("shaders", &[]),

@@ -6,6 +6,7 @@ pub mod compute;
 pub mod corpus;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod display;
+pub mod environments;
 pub mod facing;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod faults;

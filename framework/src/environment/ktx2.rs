@@ -50,7 +50,7 @@ pub(super) fn bytes(file: &Path) -> io::Result<Vec<u8>> {
 /// specification, *Shared Exponent Format*). No number, or less than 0, is 0.
 pub(super) fn shared_exponent(color: Vec3) -> u32 {
     const LARGEST: f32 = 65408.0;
-    let color = color.to_array().map(|value| value.max(0.0).min(LARGEST));
+    let color = color.to_array().map(|value| if value > 0.0 { value.min(LARGEST) } else { 0.0 });
     let largest = color[0].max(color[1]).max(color[2]);
     // The exponent of a float is its logarithm's floor; 2⁻¹⁶ and less share the exponent 0.
     let floor = (largest.to_bits() >> 23) as i32 - 127;
@@ -60,13 +60,13 @@ pub(super) fn shared_exponent(color: Vec3) -> u32 {
         exponent += 1;
     }
     let [red, green, blue] = color.map(|value| mantissa(exponent, value));
-    red | green << 9 | blue << 18 | (exponent as u32) << 27
+    red | (green << 9) | (blue << 18) | ((exponent as u32) << 27)
 }
 
 /// A packed colour and alpha 1 as halves, which hold it exactly.
 pub(super) fn halves(packed: u32) -> [u16; 4] {
     let unit = 2.0f32.powi((packed >> 27) as i32 - 24);
-    let [red, green, blue] = [0, 9, 18].map(|shift| f16::from_f32((packed >> shift & 511) as f32 * unit).to_bits());
+    let [red, green, blue] = [0, 9, 18].map(|shift| f16::from_f32(((packed >> shift) & 511) as f32 * unit).to_bits());
     [red, green, blue, f16::ONE.to_bits()]
 }
 
@@ -115,12 +115,12 @@ fn descriptor() -> Vec<u8> {
     const SAMPLES: u32 = 6;
     let block = 24 + 16 * SAMPLES;
     // Colour model RGBSDA (1), primaries BT.709 (1), transfer linear (1); one texel a block; four bytes a texel.
-    let mut words = vec![4 + block, 0, 2 | block << 16, 0x0001_0101, 0, 4, 0];
+    let mut words = vec![4 + block, 0, 2 | (block << 16), 0x0001_0101, 0, 4, 0];
     for channel in 0..3 {
         // Bits from 0, 9, 18, nine of them; a mantissa of 8448 with the exponent's bias is 1.
-        words.extend([9 * channel | 8 << 16 | channel << 24, 0, 0, 8448]);
+        words.extend([(9 * channel) | (8 << 16) | (channel << 24), 0, 0, 8448]);
         // Bits from 27, five of them, an exponent (0x20) with a bias of 15.
-        words.extend([27 | 4 << 16 | (channel | 0x20) << 24, 0, 15, 31]);
+        words.extend([27 | (4 << 16) | ((channel | 0x20) << 24), 0, 15, 31]);
     }
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }

@@ -138,8 +138,9 @@ impl Environment {
             let problem = format!("faces of {size} texels a side are no power of two from 16 to 2048");
             return Err(EnvironmentError::Panorama(problem));
         }
-        // NaN is no maximum of anything.
-        let radiance = |pixel: &Vec3| pixel.to_array().map(|value| value.max(0.0).min(BRIGHTEST)).into();
+        // A NaN is not greater than 0.
+        let radiance =
+            |pixel: &Vec3| pixel.to_array().map(|value| if value > 0.0 { value.min(BRIGHTEST) } else { 0.0 }).into();
         let equirect: Vec<Vec3> = equirect.iter().map(radiance).collect();
         let irradiance = harmonics::irradiance(&equirect, columns, rows);
         let pyramid = prefilter::pyramid(&equirect, columns, rows, size as usize);

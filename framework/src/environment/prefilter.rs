@@ -71,7 +71,7 @@ pub(super) fn levels(pyramid: &[Cube], size: usize, count: usize, progress: &(im
                 let [u, v] = [x, y].map(|at| Cube::coordinate(side, at as f32));
                 let radiance = blurred(pyramid, &taps, direction(face, u, v).normalize());
                 let before = done.fetch_add(1, Ordering::Relaxed);
-                if before % 256 == 0 {
+                if before.is_multiple_of(256) {
                     progress(before as f32 / lines as f32);
                 }
                 radiance
