@@ -48,12 +48,13 @@ SEED = 20250611
 SHARP = math.cos(math.radians(42.0))    # edges sharper than this keep two normals
 PAD = 4                                 # texels painted beyond every chart border
 
-# The dome: radius, height. It is nearly a ball around HEART, where the lamp is.
+# The dome: radius, height. It is nearly a ball around HEART.
 DOME = np.array([
     [0.1260, 0.205], [0.1262, 0.226], [0.1375, 0.254], [0.1480, 0.290], [0.1515, 0.322],
     [0.1475, 0.362], [0.1305, 0.403], [0.0985, 0.439], [0.0550, 0.4605], [0.0200, 0.4668],
 ])
 HEART = (0.0, 0.0, 0.315)
+LAMP = (0.0, -0.050, 0.0)     # of the lamp, nearer to the front window than the middle
 SKIN = 0.006                  # thickness of the dome
 # The breastplate from the neck (0) to the rim (1): share of the way out, of the way down.
 BREAST = np.array([
@@ -68,7 +69,7 @@ RIM_HEIGHT, RIM_RISE = 0.030, 0.026     # of the rim in front, and how much high
 COPPER, COPPER_BROWN, COPPER_DARK = (0.935, 0.615, 0.450), (0.560, 0.320, 0.215), (0.270, 0.170, 0.135)
 BRASS, BRASS_BROWN, BRASS_DARK = (0.905, 0.790, 0.525), (0.640, 0.490, 0.275), (0.260, 0.200, 0.130)
 STEEL = (0.620, 0.610, 0.590)
-VERDIGRIS = (0.340, 0.585, 0.520)
+VERDIGRIS = (0.340, 0.540, 0.470)
 ENAMEL = (0.030, 0.235, 0.265)
 CREAM = (0.860, 0.810, 0.680)
 PORCELAIN = (0.925, 0.915, 0.880)
@@ -264,7 +265,10 @@ class Patch:
         return self
 
     def corner_uv(self):
-        """Texture coordinates of every grid point."""
+        """Texture coordinates of every grid point; of a patch without a chart, the
+        whole picture."""
+        if self.box is None:
+            return np.stack(np.meshgrid(*(a / a[-1] for a in self.at[::-1])), -1)
         x, y, w, h, turned = self.box
         r, c = (a / a[-1] for a in self.at)
         if turned:
@@ -527,7 +531,7 @@ def metal(bright, brown, dark, age=0.5, rough=0.22, dents=0.0):
             t.height = t.height + dents * (np.abs(noise(t.local, 0.011, 71) - 0.5) + np.abs(noise(t.local, 0.014, 72) - 0.5)) \
                 + 1.6 * dents * noise(t.local, 0.045, 73)
         cut = t.scratches(0.55)
-        t.height -= 0.00004 * cut
+        t.height -= 0.00008 * cut
         t.lay(0.35 * cut, colour=linear(bright), rough=rough + 0.22)
         t.lay(t.worn(0.7), colour=linear(bright) * 1.03, rough=rough - 0.06)
         soil = t.hollow(0.8) * smoothstep(0.25, 0.6, t.fbm(0.02, 3, 15) + 0.15)
@@ -535,7 +539,7 @@ def metal(bright, brown, dark, age=0.5, rough=0.22, dents=0.0):
     return paint
 
 
-copper = metal(COPPER, COPPER_BROWN, COPPER_DARK, 0.47, 0.15, 0.00030)
+copper = metal(COPPER, COPPER_BROWN, COPPER_DARK, 0.47, 0.15, 0.00055)
 brass = metal(BRASS, BRASS_BROWN, BRASS_DARK, 0.44, 0.18)
 old_brass = metal(BRASS, BRASS_BROWN, BRASS_DARK, 0.62, 0.26)
 steel = metal(STEEL, (0.43, 0.41, 0.39), (0.20, 0.17, 0.15), 0.45, 0.26)
@@ -547,13 +551,13 @@ def verdigris(amount=0.5):
         run = t.local * (1.0, 1.0, 0.16)
         streak = fbm(run, 0.012, 3, 21)
         near = smoothstep(0.86, 0.30, t.ao) + 0.7 * smoothstep(-60, -300, t.edge)
-        crust = smoothstep(0.60, 0.78, near * 0.55 + 0.55 * streak + 0.35 * (t.fbm(0.006, 3, 25) - 0.5) + 0.30 * (amount - 0.5))
+        crust = smoothstep(0.66, 0.86, near * 0.55 + 0.55 * streak + 0.35 * (t.fbm(0.006, 3, 25) - 0.5) + 0.30 * (amount - 0.5))
         film = smoothstep(0.40, 0.85, near * 0.5 + 0.45 * streak + 0.25 * (amount - 0.5))
         t.lay(0.40 * film, colour=linear((0.30, 0.36, 0.30)), rough=0.55, metal=0.6)
         speckle = t.fbm(0.003, 2, 27)
-        t.lay(0.88 * crust, colour=mix(np.broadcast_to(linear(VERDIGRIS), t.p.shape), linear((0.50, 0.72, 0.62)), speckle),
+        t.lay(0.88 * crust, colour=mix(np.broadcast_to(linear(VERDIGRIS), t.p.shape), linear((0.50, 0.66, 0.56)), speckle),
               rough=0.86, metal=0.0)
-        t.height = t.height + 0.00016 * crust * (0.4 + speckle)
+        t.height = t.height + 0.00030 * crust * (0.4 + speckle)
     return paint
 
 
@@ -587,7 +591,7 @@ def enamel(t):
     t.colour = np.broadcast_to(linear(ENAMEL), t.p.shape) * (0.80 + 0.42 * broad)[..., None]
     t.rough = 0.13 + 0.10 * smoothstep(0.45, 0.7, t.fbm(0.05, 3, 2)) + 0.03 * fine
     t.metal = np.zeros(t.rough.shape)
-    t.height = t.height + 0.00003 * fine + 0.00010 * t.fbm(0.03, 2, 4)
+    t.height = t.height + 0.00003 * fine + 0.00022 * t.fbm(0.03, 2, 4)
 
 
 def chips(t, amount=0.5):
@@ -601,7 +605,7 @@ def chips(t, amount=0.5):
     shine = mix(np.broadcast_to(linear(BRASS_BROWN), t.p.shape), linear(BRASS_DARK), 0.8 * smoothstep(0.35, 0.7, under))
     shine = mix(shine, linear(BRASS), 0.75 * smoothstep(60, 240, t.edge))
     t.lay(bare, colour=shine, rough=0.24 + 0.22 * under, metal=1.0)
-    t.height = t.height - 0.00016 * primer - 0.00008 * bare
+    t.height = t.height - 0.00030 * primer - 0.00012 * bare
     cut = t.scratches(0.25) * (1 - primer)
     t.lay(0.30 * cut, colour=linear((0.30, 0.42, 0.42)), rough=0.42)
     soil = t.hollow(0.9) * smoothstep(0.30, 0.65, t.fbm(0.02, 3, 15) + 0.1)
@@ -634,7 +638,7 @@ def leather(t):
     t.colour = t.colour * (0.60 + 0.9 * np.clip(pebble * 1.4, 0, 0.7))[..., None]
     t.rough = 0.66 + 0.16 * (t.fbm(0.02, 2, 12) - 0.5) - 0.10 * smoothstep(0.5, 0.8, broad)
     t.metal = np.zeros(t.rough.shape)
-    t.height = t.height + 0.00042 * np.minimum(pebble, 0.45) - 0.00022 * crease
+    t.height = t.height + 0.00085 * np.minimum(pebble, 0.45) - 0.00050 * crease
     t.lay(0.55 * crease, colour=linear(LEATHER) * 0.45, rough=0.8)
     t.lay(0.60 * t.worn(0.6), colour=linear(LEATHER_WORN), rough=0.55)
     t.lay(0.75 * t.hollow(1.0), colour=linear(SOOT), rough=0.85)
@@ -760,7 +764,7 @@ def build_neck():
     # Locking blocks: one on each side of the front, a dumb-bell at the back.
     for angle in (-125, -55, 55, 125):
         q = frame((math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0))
-        block = [box((0, -0.1005 - 0.1150 + 0.2155, 0.1500), (0.024, 0.031, 0.008), [old_brass, verdigris(0.3)], 0.0022, density=1.1),
+        block = [box((0, 0, 0.1500), (0.024, 0.031, 0.008), [old_brass, verdigris(0.3)], 0.0022, density=1.1),
                  *bolts([(0.0, 0.0095), (0.0, -0.0095)], 0.1535, 0.0042)]
         out += moved(block, (0, 0, 0.2090), q)
     return out
@@ -867,7 +871,6 @@ def build_lamp():
         t.glow[:] = FILAMENT
 
     out = [
-        lathe([(0.126, 0.214), (0.0, 0.2141)], [floor, lamplit()], 48, bevel=0, density=0.45),
         lathe([(0.046, 0.213), (0.046, 0.219), (0.042, 0.2225), (0.032, 0.2235)], [brass, lamplit()], 40, density=0.7),
         lathe([(0.034, 0.2225), (0.036, 0.228), (0.0335, 0.2335), (0.0275, 0.2365), (0.0275, 0.2395), (0.0305, 0.2440), (0.0300, 0.2490),
                (0.0250, 0.2530), (0.0225, 0.2535)], [porcelain, lamplit()], 40, bevel=0.002, density=0.9),
@@ -891,7 +894,8 @@ def build_lamp():
         a = 2 * math.pi * (k + 0.25) / turns - 1.57
         out.append(tube([(0, 0, 0.346), (0.010 * math.cos(a), 0.010 * math.sin(a), 0.3475), (0.0155 * math.cos(a), 0.0155 * math.sin(a), 0.341)], 0.0005,
                         [steel, lamplit()], 5, smooth=2, density=0.3))
-    return out
+    ground = lathe([(0.126, 0.214), (0.0, 0.2141)], [floor, lamplit()], 48, bevel=0, density=0.45)
+    return [ground, *moved(out, LAMP)]
 
 
 # --------------------------------------------------------------------------
@@ -1136,13 +1140,11 @@ def build_fittings():
               [bands], 44, bevel=0.0024, steps=2, density=1.3),
         lathe([(0.0115, 0.5315), (0.0160, 0.5325), (0.0172, 0.5350), (0.0172, 0.5400), (0.0150, 0.5432), (0.0080, 0.5445), (0.0062, 0.5470), (0.0062, 0.5530)],
               [brass, knurled(0.0172, 0.5350, 0.5402, 0.0022)], 40, density=1.2),
-        lathe([(0.0000, 0.5560), (0.0, 0.5561)], [brass], 6, bevel=0, density=0.5),
     ]
     ring = np.linspace(0, 2 * math.pi, 33)
     loop = np.stack([0.0135 * np.cos(ring), 0 * ring, 0.5650 + 0.0135 * np.sin(ring)], -1)
     loop[-1] = loop[0]
-    out[-1] = tube(loop, 0.0032, [brass], 10, smooth=0, ends=False, density=1.0)
-    out[-1].points[-1] = out[-1].points[0]
+    out.append(tube(loop, 0.0032, [brass], 10, smooth=0, ends=False))
 
     # Exhaust valve: a knurled wheel, right of the front.
     p, d = dome_point(-47, -21)
@@ -1232,7 +1234,7 @@ def build_glass():
     bulb = np.array([[0.0150, 0.266], [0.0165, 0.274], [0.0215, 0.287], [0.0295, 0.305], [0.0325, 0.322], [0.0295, 0.340], [0.0205, 0.353], [0.0085, 0.360], [0.0, 0.3615]])
     at = np.arange(len(bulb))
     fine = np.linspace(0, len(bulb) - 1, 22)
-    out.append(lathe(np.stack([np.maximum(spline(at, bulb[:, k], fine), 0) for k in (0, 1)], 1), [], 32, bevel=0))
+    out.append(lathe(np.stack([np.maximum(spline(at, bulb[:, k], fine), 0) for k in (0, 1)], 1), [], 32, bevel=0).moved(LAMP))
     return out
 
 
@@ -1319,7 +1321,7 @@ class Surface:
             before = self.whole.get(p.whole)
             self.whole[p.whole] = ids if before is None else np.concatenate([before, ids[:, 1:]], 1)
             quads = np.stack([ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]], -1).reshape(-1, 4)
-            uv = p.corner_uv() if p.box else np.zeros(p.points.shape[:2] + (2,))
+            uv = p.corner_uv()
             coords = np.stack([uv[:-1, :-1], uv[1:, :-1], uv[1:, 1:], uv[:-1, 1:]], 2).reshape(-1, 4, 2)
             if p.hole is not None:
                 keep = ~p.hole(self.verts[quads].mean(1))
@@ -1434,7 +1436,7 @@ def bake_light(surface):
     light = bpy.data.lights.new("filament", "POINT")
     light.energy, light.shadow_soft_size = 1.0, 0.016
     lamp = bpy.data.objects.new("filament", light)
-    lamp.location = (0, 0, 0.316)
+    lamp.location = Vector(LAMP) + Vector((0, 0, 0.316))
     scene.collection.objects.link(lamp)
     scene.cycles.max_bounces = 0
     glow = bake(obj, "DIFFUSE", LIGHT_SAMPLES, pass_filter={"DIRECT"})
