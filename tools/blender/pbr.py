@@ -477,6 +477,7 @@ class Texels:
                 setattr(self, name, mix(getattr(self, name), value, cover))
 
     def fbm(self, scale, octaves=3, seed=0):
+        """Sum of noise octaves at the texels."""
         return fbm(self.local, scale, octaves, seed)
 
     def hollow(self, reach=1.0):
@@ -725,6 +726,20 @@ def build_dome():
     ]
 
 
+def knurled(radius, low, high, pitch):
+    """Diamond knurling of a lathe between two heights."""
+    def paint(t):
+        r, height, angle = t.coords
+        on = band(height, low, high, 0.0003) * (r > radius - 0.0008)
+        a = angle * round(2 * math.pi * radius / pitch) / (2 * math.pi)
+        y = height / pitch
+        ridge = np.minimum(np.abs(np.mod(a + y, 1.0) - 0.5), np.abs(np.mod(a - y, 1.0) - 0.5)) * 2
+        t.height = t.height - 0.17 * pitch * smoothstep(0.55, 0.0, ridge) * on
+        t.lay(0.85 * smoothstep(0.34, 0.10, ridge) * on, colour=linear(BRASS_DARK) * 0.5, rough=0.65, metal=0.5)
+        t.lay(0.6 * smoothstep(0.55, 0.8, ridge) * on, colour=linear(BRASS), rough=0.20)
+    return paint
+
+
 def build_neck():
     """Neck ring: an engraved band under a knurled locking ring."""
     def wreath(t):
@@ -746,21 +761,11 @@ def build_neck():
         t.lay(0.92 * cut, colour=linear(BRASS_DARK) * 0.5, rough=0.6, metal=0.6)
         t.lay(0.6 * dot * on, colour=linear(BRASS), rough=0.17)
 
-    def knurl(t):
-        radius, height, angle = t.coords
-        on = band(height, 0.2145, 0.2235, 0.0003) * (radius > 0.1465)
-        a, y = angle * 0.1485 / 0.0042, (height - 0.219) / 0.0042
-        a = angle * round(2 * math.pi * 0.1485 / 0.0042) / (2 * math.pi)
-        ridge = np.minimum(np.abs(np.mod(a + y, 1.0) - 0.5), np.abs(np.mod(a - y, 1.0) - 0.5)) * 2
-        t.height = t.height - 0.00075 * smoothstep(0.55, 0.0, ridge) * on
-        t.lay(0.85 * smoothstep(0.34, 0.10, ridge) * on, colour=linear(BRASS_DARK) * 0.5, rough=0.65, metal=0.5)
-        t.lay(0.6 * smoothstep(0.55, 0.8, ridge) * on, colour=linear(BRASS), rough=0.20)
-
     lower = [(0.127, 0.1905), (0.1415, 0.1905), (0.1435, 0.1930), (0.1435, 0.2075), (0.1415, 0.2095), (0.1370, 0.2098), (0.1370, 0.2115)]
     upper = [(0.1375, 0.2108), (0.1465, 0.2112), (0.1485, 0.2135), (0.1485, 0.2245), (0.1465, 0.2268), (0.1400, 0.2275), (0.1385, 0.2320),
              (0.1330, 0.2335), (0.1310, 0.2365), (0.1265, 0.2372)]
     out = [*halves(lathe(lower, [brass, wreath, verdigris(0.22), smudges(())], 104, density=1.35)),
-           *halves(lathe(upper, [brass, knurl, verdigris(0.10), lamplit(0.4)], 104, density=1.35))]
+           *halves(lathe(upper, [brass, knurled(0.1485, 0.2145, 0.2235, 0.0042), verdigris(0.10), lamplit(0.4)], 104, density=1.35))]
     # Locking blocks: one on each side of the front, a dumb-bell at the back.
     for angle in (-125, -55, 55, 125):
         q = frame((math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0))
@@ -784,7 +789,8 @@ def bolts(places, height, radius=0.0036, rise=0.0022, paint=None, segments=11):
     """Screw heads at (x, y), standing up along Z from `height`."""
     out = []
     for x, y in places:
-        profile = [(radius, height - 0.001), (radius, height + rise * 0.45), (radius * 0.8, height + rise * 0.85), (radius * 0.4, height + rise), (0.0, height + rise)]
+        profile = [(radius, height - 0.001), (radius, height + rise * 0.45), (radius * 0.8, height + rise * 0.85),
+                   (radius * 0.4, height + rise), (0.0, height + rise)]
         out.append(lathe(profile, paint or [brass, slot], segments, bevel=0, density=1.2).moved((x, y, 0)))
     return out
 
@@ -956,12 +962,15 @@ def build_breastplate():
     plate = halves(Patch(grid, [livery, lamplit(0.3)], coords, density=1.12))
 
     # Flange of brass, then the leather that the brails clamp.
-    flange = np.stack([rim_point(angle, d, h) for d, h in ((-0.004, 0.004), (-0.001, 0.0015), (0.003, 0.0006), (0.012, 0.0004), (0.0295, 0.0004), (0.031, -0.001), (0.031, -0.004))])
+    flange = np.stack([rim_point(angle, d, h) for d, h in (
+        (-0.004, 0.004), (-0.001, 0.0015), (0.003, 0.0006), (0.012, 0.0004), (0.0295, 0.0004), (0.031, -0.001), (0.031, -0.004))])
     flange[:, -1] = flange[:, 0]
     wave = 0.0050 * np.sin(5 * angle + 0.6) + 0.0035 * np.sin(8 * angle + 2.0) + 0.0018 * np.sin(13 * angle)
     rows = []
-    for d, f, w in ((0.018, None, 0), (0.030, None, 0.05), (0.036, None, 0.1), (0.0405, 0.92, 0.2), (0.0435, 0.74, 0.4), (0.0460, 0.50, 0.7), (0.0500, 0.26, 1.0),
-                    (0.0545, 0.075, 1.25), (0.0565, 0.030, 1.3), (0.0572, 0.010, 1.3), (0.0560, 0.000, 1.3), (0.052, 0.000, 1.25)):
+    # Outward, share of the rim's height (none: level with it), share of the waves.
+    for d, f, w in ((0.018, None, 0), (0.030, None, 0.05), (0.036, None, 0.1), (0.0405, 0.92, 0.2), (0.0435, 0.74, 0.4),
+                    (0.0460, 0.50, 0.7), (0.0500, 0.26, 1.0), (0.0545, 0.075, 1.25), (0.0565, 0.030, 1.3),
+                    (0.0572, 0.010, 1.3), (0.0560, 0.000, 1.3), (0.052, 0.000, 1.25)):
         p = rim_point(angle, d + w * wave, -0.0025)
         if f is not None:
             p[:, 2] = p[:, 2] * f
@@ -1040,9 +1049,9 @@ def build_plate():
         brass(t)
         frame_ = smoothstep(0.0007, 0.0003, np.abs(np.maximum(np.abs(x) - wide / 2 + 0.0045, np.abs(y) - high / 2 + 0.0045)))
         ink = np.maximum.reduce([lettering("ASHWRIGHT", x, y + 0.0020, 0.0125, 0.42), lettering("SUBMARINE LIGHTS", x, y + 0.0090, 0.0046, 0.44),
-                                 lettering("No 07".upper(), x, y + 0.0172, 0.0052, 0.44), frame_])
+                                 lettering("NO 07", x, y + 0.0172, 0.0052, 0.44), frame_])
         for s in (1, -1):
-            d = np.abs(y + 0.0146 - 0.0) + 0.12 * np.abs(x - s * 0.026)
+            d = np.abs(y + 0.0146) + 0.12 * np.abs(x - s * 0.026)
             ink = np.maximum(ink, smoothstep(0.0016, 0.0011, d))
         t.height = t.height - 0.00035 * blurred(ink, 1)
         t.lay(0.95 * ink, colour=linear((0.045, 0.040, 0.035)), rough=0.55, metal=0.0)
@@ -1074,7 +1083,7 @@ def build_gauge():
             off = np.abs(np.mod(around + step / 2, step) - step / 2)
             mark = np.maximum(mark, smoothstep(half + 0.0002, half, np.radians(off) * r) * band(r, inner, 0.0245, 0.0002) * on)
         for k in range(9):
-            b = math.radians(225 - 270 * (k + 0.0) / 9)
+            b = math.radians(225 - 270 * k / 9)
             mark = np.maximum(mark, lettering(str(k), x - 0.0158 * math.cos(b), y - 0.0158 * math.sin(b) + 0.0021, 0.0042, 0.40))
         red = band(around, 210, 270, 0.5) * band(r, 0.0250, 0.0262, 0.0002)
         t.lay(red, colour=linear((0.75, 0.10, 0.06)))
@@ -1089,7 +1098,6 @@ def build_gauge():
     def needle(t):
         t.colour[:] = linear((0.10, 0.10, 0.11))
         t.rough[:], t.metal[:] = 0.35, 0.3
-        t.glow[:] = np.array(RADIUM) * 0.0
 
     gauge = [
         lathe([(0.0090, -0.030), (0.0090, -0.004), (0.0140, 0.0)], [old_brass, verdigris(0.4)], 24, density=0.8),
@@ -1105,20 +1113,6 @@ def build_gauge():
     p, n = breast(angle, t), breast(angle, t, 0.001) - breast(angle, t)
     out = normalised(normalised(n) * 0.75 + np.array((0.10, -0.75, 0.05)))
     return moved(gauge, p + 0.014 * normalised(n) + 0.006 * out, frame(out))
-
-
-def knurled(radius, low, high, pitch):
-    """Diamond knurling of a lathe between two heights."""
-    def paint(t):
-        r, height, angle = t.coords
-        on = band(height, low, high, 0.0003) * (r > radius - 0.0008)
-        a = angle * round(2 * math.pi * radius / pitch) / (2 * math.pi)
-        y = height / pitch
-        ridge = np.minimum(np.abs(np.mod(a + y, 1.0) - 0.5), np.abs(np.mod(a - y, 1.0) - 0.5)) * 2
-        t.height = t.height - 0.00045 * smoothstep(0.55, 0.0, ridge) * on
-        t.lay(0.85 * smoothstep(0.34, 0.10, ridge) * on, colour=linear(BRASS_DARK) * 0.5, rough=0.65, metal=0.5)
-        t.lay(0.6 * smoothstep(0.55, 0.8, ridge) * on, colour=linear(BRASS), rough=0.20)
-    return paint
 
 
 def build_fittings():
@@ -1166,7 +1160,8 @@ def build_fittings():
                       [porcelain], 28, bevel=0.003, steps=2, density=1.3),
                 lathe([(0.0045, 0.0635), (0.0045, 0.0662), (0.0030, 0.0680), (0.0, 0.0682)], [brass], 16, bevel=0.0008)],
                (0, 0, 0.0350), frame((0.62, 0.78, 0.12), (0, 0, 1))),
-        *moved([lathe([(0.0065, 0.0080), (0.0065, 0.0260), (0.0085, 0.0265), (0.0085, 0.0300), (0.0060, 0.0302), (0.0050, 0.0250)], [old_brass, verdigris(0.5)], 24)],
+        *moved([lathe([(0.0065, 0.0080), (0.0065, 0.0260), (0.0085, 0.0265), (0.0085, 0.0300), (0.0060, 0.0302), (0.0050, 0.0250)],
+                      [old_brass, verdigris(0.5)], 24)],
                (0, 0, 0.0350), frame((-0.35, -0.93, -0.05), (0, 0, 1))),
     ]
     out += moved(tap, p, frame(d))
@@ -1214,11 +1209,13 @@ def build_fittings():
     last, ahead = np.array(path[-1]), normalised(np.array(path[-1]) - np.array(path[-2]))
     out += moved([
         lathe([(0.0146, -0.030), (0.0158, -0.029), (0.0158, -0.002), (0.0150, 0.0)], [brass, verdigris(0.3)], 32),
-        lathe([(0.012, -0.003), (0.0185, -0.002), (0.0192, 0.0), (0.0192, 0.017), (0.0180, 0.019), (0.0130, 0.0195), (0.0118, 0.017), (0.0112, -0.002), (0.0, -0.0025)],
+        lathe([(0.012, -0.003), (0.0185, -0.002), (0.0192, 0.0), (0.0192, 0.017), (0.0180, 0.019), (0.0130, 0.0195), (0.0118, 0.017),
+               (0.0112, -0.002), (0.0, -0.0025)],
               [brass, knurled(0.0192, 0.001, 0.016, 0.0026)], 44, density=1.1),
     ], last + (0, 0, 0.004), frame(ahead))
     for at in (-0.024, -0.013):
-        out += moved([lathe([(0.0155, at), (0.0172, at + 0.001), (0.0172, at + 0.005), (0.0155, at + 0.006)], [brass], 32, bevel=0.001)], last + (0, 0, 0.004), frame(ahead))
+        out += moved([lathe([(0.0155, at), (0.0172, at + 0.001), (0.0172, at + 0.005), (0.0155, at + 0.006)], [brass], 32, bevel=0.001)],
+                     last + (0, 0, 0.004), frame(ahead))
     return out
 
 
@@ -1231,7 +1228,8 @@ def build_glass():
     out = [disc(0.0512, 0.1600, 0.0045).moved(HEART, frame((0, -1, 0)))]
     for s in (1, -1):
         out.append(disc(0.0462, 0.1530, 0.0040).moved(HEART, frame((s, 0, 0))))
-    bulb = np.array([[0.0150, 0.266], [0.0165, 0.274], [0.0215, 0.287], [0.0295, 0.305], [0.0325, 0.322], [0.0295, 0.340], [0.0205, 0.353], [0.0085, 0.360], [0.0, 0.3615]])
+    bulb = np.array([[0.0150, 0.266], [0.0165, 0.274], [0.0215, 0.287], [0.0295, 0.305], [0.0325, 0.322], [0.0295, 0.340],
+                     [0.0205, 0.353], [0.0085, 0.360], [0.0, 0.3615]])
     at = np.arange(len(bulb))
     fine = np.linspace(0, len(bulb) - 1, 22)
     out.append(lathe(np.stack([np.maximum(spline(at, bulb[:, k], fine), 0) for k in (0, 1)], 1), [], 32, bevel=0).moved(LAMP))
