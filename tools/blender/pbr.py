@@ -48,12 +48,13 @@ SEED = 20250611
 SHARP = math.cos(math.radians(42.0))    # edges sharper than this keep two normals
 PAD = 4                                 # texels painted beyond every chart border
 
-# The dome: radius, height. It is nearly a ball around HEART, where the lamp is.
+# The dome: radius, height. It is nearly a ball around HEART.
 DOME = np.array([
     [0.1260, 0.205], [0.1262, 0.226], [0.1375, 0.254], [0.1480, 0.290], [0.1515, 0.322],
     [0.1475, 0.362], [0.1305, 0.403], [0.0985, 0.439], [0.0550, 0.4605], [0.0200, 0.4668],
 ])
 HEART = (0.0, 0.0, 0.315)
+LAMP = (0.0, -0.050, 0.0)     # of the lamp, nearer to the front window than the middle
 SKIN = 0.006                  # thickness of the dome
 # The breastplate from the neck (0) to the rim (1): share of the way out, of the way down.
 BREAST = np.array([
@@ -68,7 +69,7 @@ RIM_HEIGHT, RIM_RISE = 0.030, 0.026     # of the rim in front, and how much high
 COPPER, COPPER_BROWN, COPPER_DARK = (0.935, 0.615, 0.450), (0.560, 0.320, 0.215), (0.270, 0.170, 0.135)
 BRASS, BRASS_BROWN, BRASS_DARK = (0.905, 0.790, 0.525), (0.640, 0.490, 0.275), (0.260, 0.200, 0.130)
 STEEL = (0.620, 0.610, 0.590)
-VERDIGRIS = (0.340, 0.585, 0.520)
+VERDIGRIS = (0.340, 0.540, 0.470)
 ENAMEL = (0.030, 0.235, 0.265)
 CREAM = (0.860, 0.810, 0.680)
 PORCELAIN = (0.925, 0.915, 0.880)
@@ -264,7 +265,10 @@ class Patch:
         return self
 
     def corner_uv(self):
-        """Texture coordinates of every grid point."""
+        """Texture coordinates of every grid point; of a patch without a chart, the
+        whole picture."""
+        if self.box is None:
+            return np.stack(np.meshgrid(*(a / a[-1] for a in self.at[::-1])), -1)
         x, y, w, h, turned = self.box
         r, c = (a / a[-1] for a in self.at)
         if turned:
@@ -473,6 +477,7 @@ class Texels:
                 setattr(self, name, mix(getattr(self, name), value, cover))
 
     def fbm(self, scale, octaves=3, seed=0):
+        """Sum of noise octaves at the texels."""
         return fbm(self.local, scale, octaves, seed)
 
     def hollow(self, reach=1.0):
@@ -527,7 +532,7 @@ def metal(bright, brown, dark, age=0.5, rough=0.22, dents=0.0):
             t.height = t.height + dents * (np.abs(noise(t.local, 0.011, 71) - 0.5) + np.abs(noise(t.local, 0.014, 72) - 0.5)) \
                 + 1.6 * dents * noise(t.local, 0.045, 73)
         cut = t.scratches(0.55)
-        t.height -= 0.00004 * cut
+        t.height -= 0.00008 * cut
         t.lay(0.35 * cut, colour=linear(bright), rough=rough + 0.22)
         t.lay(t.worn(0.7), colour=linear(bright) * 1.03, rough=rough - 0.06)
         soil = t.hollow(0.8) * smoothstep(0.25, 0.6, t.fbm(0.02, 3, 15) + 0.15)
@@ -535,7 +540,7 @@ def metal(bright, brown, dark, age=0.5, rough=0.22, dents=0.0):
     return paint
 
 
-copper = metal(COPPER, COPPER_BROWN, COPPER_DARK, 0.47, 0.15, 0.00030)
+copper = metal(COPPER, COPPER_BROWN, COPPER_DARK, 0.47, 0.15, 0.00055)
 brass = metal(BRASS, BRASS_BROWN, BRASS_DARK, 0.44, 0.18)
 old_brass = metal(BRASS, BRASS_BROWN, BRASS_DARK, 0.62, 0.26)
 steel = metal(STEEL, (0.43, 0.41, 0.39), (0.20, 0.17, 0.15), 0.45, 0.26)
@@ -547,13 +552,13 @@ def verdigris(amount=0.5):
         run = t.local * (1.0, 1.0, 0.16)
         streak = fbm(run, 0.012, 3, 21)
         near = smoothstep(0.86, 0.30, t.ao) + 0.7 * smoothstep(-60, -300, t.edge)
-        crust = smoothstep(0.60, 0.78, near * 0.55 + 0.55 * streak + 0.35 * (t.fbm(0.006, 3, 25) - 0.5) + 0.30 * (amount - 0.5))
+        crust = smoothstep(0.66, 0.86, near * 0.55 + 0.55 * streak + 0.35 * (t.fbm(0.006, 3, 25) - 0.5) + 0.30 * (amount - 0.5))
         film = smoothstep(0.40, 0.85, near * 0.5 + 0.45 * streak + 0.25 * (amount - 0.5))
         t.lay(0.40 * film, colour=linear((0.30, 0.36, 0.30)), rough=0.55, metal=0.6)
         speckle = t.fbm(0.003, 2, 27)
-        t.lay(0.88 * crust, colour=mix(np.broadcast_to(linear(VERDIGRIS), t.p.shape), linear((0.50, 0.72, 0.62)), speckle),
+        t.lay(0.88 * crust, colour=mix(np.broadcast_to(linear(VERDIGRIS), t.p.shape), linear((0.50, 0.66, 0.56)), speckle),
               rough=0.86, metal=0.0)
-        t.height = t.height + 0.00016 * crust * (0.4 + speckle)
+        t.height = t.height + 0.00030 * crust * (0.4 + speckle)
     return paint
 
 
@@ -587,7 +592,7 @@ def enamel(t):
     t.colour = np.broadcast_to(linear(ENAMEL), t.p.shape) * (0.80 + 0.42 * broad)[..., None]
     t.rough = 0.13 + 0.10 * smoothstep(0.45, 0.7, t.fbm(0.05, 3, 2)) + 0.03 * fine
     t.metal = np.zeros(t.rough.shape)
-    t.height = t.height + 0.00003 * fine + 0.00010 * t.fbm(0.03, 2, 4)
+    t.height = t.height + 0.00003 * fine + 0.00022 * t.fbm(0.03, 2, 4)
 
 
 def chips(t, amount=0.5):
@@ -601,7 +606,7 @@ def chips(t, amount=0.5):
     shine = mix(np.broadcast_to(linear(BRASS_BROWN), t.p.shape), linear(BRASS_DARK), 0.8 * smoothstep(0.35, 0.7, under))
     shine = mix(shine, linear(BRASS), 0.75 * smoothstep(60, 240, t.edge))
     t.lay(bare, colour=shine, rough=0.24 + 0.22 * under, metal=1.0)
-    t.height = t.height - 0.00016 * primer - 0.00008 * bare
+    t.height = t.height - 0.00030 * primer - 0.00012 * bare
     cut = t.scratches(0.25) * (1 - primer)
     t.lay(0.30 * cut, colour=linear((0.30, 0.42, 0.42)), rough=0.42)
     soil = t.hollow(0.9) * smoothstep(0.30, 0.65, t.fbm(0.02, 3, 15) + 0.1)
@@ -634,7 +639,7 @@ def leather(t):
     t.colour = t.colour * (0.60 + 0.9 * np.clip(pebble * 1.4, 0, 0.7))[..., None]
     t.rough = 0.66 + 0.16 * (t.fbm(0.02, 2, 12) - 0.5) - 0.10 * smoothstep(0.5, 0.8, broad)
     t.metal = np.zeros(t.rough.shape)
-    t.height = t.height + 0.00042 * np.minimum(pebble, 0.45) - 0.00022 * crease
+    t.height = t.height + 0.00085 * np.minimum(pebble, 0.45) - 0.00050 * crease
     t.lay(0.55 * crease, colour=linear(LEATHER) * 0.45, rough=0.8)
     t.lay(0.60 * t.worn(0.6), colour=linear(LEATHER_WORN), rough=0.55)
     t.lay(0.75 * t.hollow(1.0), colour=linear(SOOT), rough=0.85)
@@ -721,6 +726,20 @@ def build_dome():
     ]
 
 
+def knurled(radius, low, high, pitch):
+    """Diamond knurling of a lathe between two heights."""
+    def paint(t):
+        r, height, angle = t.coords
+        on = band(height, low, high, 0.0003) * (r > radius - 0.0008)
+        a = angle * round(2 * math.pi * radius / pitch) / (2 * math.pi)
+        y = height / pitch
+        ridge = np.minimum(np.abs(np.mod(a + y, 1.0) - 0.5), np.abs(np.mod(a - y, 1.0) - 0.5)) * 2
+        t.height = t.height - 0.17 * pitch * smoothstep(0.55, 0.0, ridge) * on
+        t.lay(0.85 * smoothstep(0.34, 0.10, ridge) * on, colour=linear(BRASS_DARK) * 0.5, rough=0.65, metal=0.5)
+        t.lay(0.6 * smoothstep(0.55, 0.8, ridge) * on, colour=linear(BRASS), rough=0.20)
+    return paint
+
+
 def build_neck():
     """Neck ring: an engraved band under a knurled locking ring."""
     def wreath(t):
@@ -742,25 +761,15 @@ def build_neck():
         t.lay(0.92 * cut, colour=linear(BRASS_DARK) * 0.5, rough=0.6, metal=0.6)
         t.lay(0.6 * dot * on, colour=linear(BRASS), rough=0.17)
 
-    def knurl(t):
-        radius, height, angle = t.coords
-        on = band(height, 0.2145, 0.2235, 0.0003) * (radius > 0.1465)
-        a, y = angle * 0.1485 / 0.0042, (height - 0.219) / 0.0042
-        a = angle * round(2 * math.pi * 0.1485 / 0.0042) / (2 * math.pi)
-        ridge = np.minimum(np.abs(np.mod(a + y, 1.0) - 0.5), np.abs(np.mod(a - y, 1.0) - 0.5)) * 2
-        t.height = t.height - 0.00075 * smoothstep(0.55, 0.0, ridge) * on
-        t.lay(0.85 * smoothstep(0.34, 0.10, ridge) * on, colour=linear(BRASS_DARK) * 0.5, rough=0.65, metal=0.5)
-        t.lay(0.6 * smoothstep(0.55, 0.8, ridge) * on, colour=linear(BRASS), rough=0.20)
-
     lower = [(0.127, 0.1905), (0.1415, 0.1905), (0.1435, 0.1930), (0.1435, 0.2075), (0.1415, 0.2095), (0.1370, 0.2098), (0.1370, 0.2115)]
     upper = [(0.1375, 0.2108), (0.1465, 0.2112), (0.1485, 0.2135), (0.1485, 0.2245), (0.1465, 0.2268), (0.1400, 0.2275), (0.1385, 0.2320),
              (0.1330, 0.2335), (0.1310, 0.2365), (0.1265, 0.2372)]
     out = [*halves(lathe(lower, [brass, wreath, verdigris(0.22), smudges(())], 104, density=1.35)),
-           *halves(lathe(upper, [brass, knurl, verdigris(0.10), lamplit(0.4)], 104, density=1.35))]
+           *halves(lathe(upper, [brass, knurled(0.1485, 0.2145, 0.2235, 0.0042), verdigris(0.10), lamplit(0.4)], 104, density=1.35))]
     # Locking blocks: one on each side of the front, a dumb-bell at the back.
     for angle in (-125, -55, 55, 125):
         q = frame((math.cos(math.radians(angle)), math.sin(math.radians(angle)), 0))
-        block = [box((0, -0.1005 - 0.1150 + 0.2155, 0.1500), (0.024, 0.031, 0.008), [old_brass, verdigris(0.3)], 0.0022, density=1.1),
+        block = [box((0, 0, 0.1500), (0.024, 0.031, 0.008), [old_brass, verdigris(0.3)], 0.0022, density=1.1),
                  *bolts([(0.0, 0.0095), (0.0, -0.0095)], 0.1535, 0.0042)]
         out += moved(block, (0, 0, 0.2090), q)
     return out
@@ -780,7 +789,8 @@ def bolts(places, height, radius=0.0036, rise=0.0022, paint=None, segments=11):
     """Screw heads at (x, y), standing up along Z from `height`."""
     out = []
     for x, y in places:
-        profile = [(radius, height - 0.001), (radius, height + rise * 0.45), (radius * 0.8, height + rise * 0.85), (radius * 0.4, height + rise), (0.0, height + rise)]
+        profile = [(radius, height - 0.001), (radius, height + rise * 0.45), (radius * 0.8, height + rise * 0.85),
+                   (radius * 0.4, height + rise), (0.0, height + rise)]
         out.append(lathe(profile, paint or [brass, slot], segments, bevel=0, density=1.2).moved((x, y, 0)))
     return out
 
@@ -867,7 +877,6 @@ def build_lamp():
         t.glow[:] = FILAMENT
 
     out = [
-        lathe([(0.126, 0.214), (0.0, 0.2141)], [floor, lamplit()], 48, bevel=0, density=0.45),
         lathe([(0.046, 0.213), (0.046, 0.219), (0.042, 0.2225), (0.032, 0.2235)], [brass, lamplit()], 40, density=0.7),
         lathe([(0.034, 0.2225), (0.036, 0.228), (0.0335, 0.2335), (0.0275, 0.2365), (0.0275, 0.2395), (0.0305, 0.2440), (0.0300, 0.2490),
                (0.0250, 0.2530), (0.0225, 0.2535)], [porcelain, lamplit()], 40, bevel=0.002, density=0.9),
@@ -891,7 +900,8 @@ def build_lamp():
         a = 2 * math.pi * (k + 0.25) / turns - 1.57
         out.append(tube([(0, 0, 0.346), (0.010 * math.cos(a), 0.010 * math.sin(a), 0.3475), (0.0155 * math.cos(a), 0.0155 * math.sin(a), 0.341)], 0.0005,
                         [steel, lamplit()], 5, smooth=2, density=0.3))
-    return out
+    ground = lathe([(0.126, 0.214), (0.0, 0.2141)], [floor, lamplit()], 48, bevel=0, density=0.45)
+    return [ground, *moved(out, LAMP)]
 
 
 # --------------------------------------------------------------------------
@@ -952,12 +962,15 @@ def build_breastplate():
     plate = halves(Patch(grid, [livery, lamplit(0.3)], coords, density=1.12))
 
     # Flange of brass, then the leather that the brails clamp.
-    flange = np.stack([rim_point(angle, d, h) for d, h in ((-0.004, 0.004), (-0.001, 0.0015), (0.003, 0.0006), (0.012, 0.0004), (0.0295, 0.0004), (0.031, -0.001), (0.031, -0.004))])
+    flange = np.stack([rim_point(angle, d, h) for d, h in (
+        (-0.004, 0.004), (-0.001, 0.0015), (0.003, 0.0006), (0.012, 0.0004), (0.0295, 0.0004), (0.031, -0.001), (0.031, -0.004))])
     flange[:, -1] = flange[:, 0]
     wave = 0.0050 * np.sin(5 * angle + 0.6) + 0.0035 * np.sin(8 * angle + 2.0) + 0.0018 * np.sin(13 * angle)
     rows = []
-    for d, f, w in ((0.018, None, 0), (0.030, None, 0.05), (0.036, None, 0.1), (0.0405, 0.92, 0.2), (0.0435, 0.74, 0.4), (0.0460, 0.50, 0.7), (0.0500, 0.26, 1.0),
-                    (0.0545, 0.075, 1.25), (0.0565, 0.030, 1.3), (0.0572, 0.010, 1.3), (0.0560, 0.000, 1.3), (0.052, 0.000, 1.25)):
+    # Outward, share of the rim's height (none: level with it), share of the waves.
+    for d, f, w in ((0.018, None, 0), (0.030, None, 0.05), (0.036, None, 0.1), (0.0405, 0.92, 0.2), (0.0435, 0.74, 0.4),
+                    (0.0460, 0.50, 0.7), (0.0500, 0.26, 1.0), (0.0545, 0.075, 1.25), (0.0565, 0.030, 1.3),
+                    (0.0572, 0.010, 1.3), (0.0560, 0.000, 1.3), (0.052, 0.000, 1.25)):
         p = rim_point(angle, d + w * wave, -0.0025)
         if f is not None:
             p[:, 2] = p[:, 2] * f
@@ -1036,9 +1049,9 @@ def build_plate():
         brass(t)
         frame_ = smoothstep(0.0007, 0.0003, np.abs(np.maximum(np.abs(x) - wide / 2 + 0.0045, np.abs(y) - high / 2 + 0.0045)))
         ink = np.maximum.reduce([lettering("ASHWRIGHT", x, y + 0.0020, 0.0125, 0.42), lettering("SUBMARINE LIGHTS", x, y + 0.0090, 0.0046, 0.44),
-                                 lettering("No 07".upper(), x, y + 0.0172, 0.0052, 0.44), frame_])
+                                 lettering("NO 07", x, y + 0.0172, 0.0052, 0.44), frame_])
         for s in (1, -1):
-            d = np.abs(y + 0.0146 - 0.0) + 0.12 * np.abs(x - s * 0.026)
+            d = np.abs(y + 0.0146) + 0.12 * np.abs(x - s * 0.026)
             ink = np.maximum(ink, smoothstep(0.0016, 0.0011, d))
         t.height = t.height - 0.00035 * blurred(ink, 1)
         t.lay(0.95 * ink, colour=linear((0.045, 0.040, 0.035)), rough=0.55, metal=0.0)
@@ -1070,7 +1083,7 @@ def build_gauge():
             off = np.abs(np.mod(around + step / 2, step) - step / 2)
             mark = np.maximum(mark, smoothstep(half + 0.0002, half, np.radians(off) * r) * band(r, inner, 0.0245, 0.0002) * on)
         for k in range(9):
-            b = math.radians(225 - 270 * (k + 0.0) / 9)
+            b = math.radians(225 - 270 * k / 9)
             mark = np.maximum(mark, lettering(str(k), x - 0.0158 * math.cos(b), y - 0.0158 * math.sin(b) + 0.0021, 0.0042, 0.40))
         red = band(around, 210, 270, 0.5) * band(r, 0.0250, 0.0262, 0.0002)
         t.lay(red, colour=linear((0.75, 0.10, 0.06)))
@@ -1085,7 +1098,6 @@ def build_gauge():
     def needle(t):
         t.colour[:] = linear((0.10, 0.10, 0.11))
         t.rough[:], t.metal[:] = 0.35, 0.3
-        t.glow[:] = np.array(RADIUM) * 0.0
 
     gauge = [
         lathe([(0.0090, -0.030), (0.0090, -0.004), (0.0140, 0.0)], [old_brass, verdigris(0.4)], 24, density=0.8),
@@ -1101,20 +1113,6 @@ def build_gauge():
     p, n = breast(angle, t), breast(angle, t, 0.001) - breast(angle, t)
     out = normalised(normalised(n) * 0.75 + np.array((0.10, -0.75, 0.05)))
     return moved(gauge, p + 0.014 * normalised(n) + 0.006 * out, frame(out))
-
-
-def knurled(radius, low, high, pitch):
-    """Diamond knurling of a lathe between two heights."""
-    def paint(t):
-        r, height, angle = t.coords
-        on = band(height, low, high, 0.0003) * (r > radius - 0.0008)
-        a = angle * round(2 * math.pi * radius / pitch) / (2 * math.pi)
-        y = height / pitch
-        ridge = np.minimum(np.abs(np.mod(a + y, 1.0) - 0.5), np.abs(np.mod(a - y, 1.0) - 0.5)) * 2
-        t.height = t.height - 0.00045 * smoothstep(0.55, 0.0, ridge) * on
-        t.lay(0.85 * smoothstep(0.34, 0.10, ridge) * on, colour=linear(BRASS_DARK) * 0.5, rough=0.65, metal=0.5)
-        t.lay(0.6 * smoothstep(0.55, 0.8, ridge) * on, colour=linear(BRASS), rough=0.20)
-    return paint
 
 
 def build_fittings():
@@ -1136,13 +1134,11 @@ def build_fittings():
               [bands], 44, bevel=0.0024, steps=2, density=1.3),
         lathe([(0.0115, 0.5315), (0.0160, 0.5325), (0.0172, 0.5350), (0.0172, 0.5400), (0.0150, 0.5432), (0.0080, 0.5445), (0.0062, 0.5470), (0.0062, 0.5530)],
               [brass, knurled(0.0172, 0.5350, 0.5402, 0.0022)], 40, density=1.2),
-        lathe([(0.0000, 0.5560), (0.0, 0.5561)], [brass], 6, bevel=0, density=0.5),
     ]
     ring = np.linspace(0, 2 * math.pi, 33)
     loop = np.stack([0.0135 * np.cos(ring), 0 * ring, 0.5650 + 0.0135 * np.sin(ring)], -1)
     loop[-1] = loop[0]
-    out[-1] = tube(loop, 0.0032, [brass], 10, smooth=0, ends=False, density=1.0)
-    out[-1].points[-1] = out[-1].points[0]
+    out.append(tube(loop, 0.0032, [brass], 10, smooth=0, ends=False))
 
     # Exhaust valve: a knurled wheel, right of the front.
     p, d = dome_point(-47, -21)
@@ -1164,7 +1160,8 @@ def build_fittings():
                       [porcelain], 28, bevel=0.003, steps=2, density=1.3),
                 lathe([(0.0045, 0.0635), (0.0045, 0.0662), (0.0030, 0.0680), (0.0, 0.0682)], [brass], 16, bevel=0.0008)],
                (0, 0, 0.0350), frame((0.62, 0.78, 0.12), (0, 0, 1))),
-        *moved([lathe([(0.0065, 0.0080), (0.0065, 0.0260), (0.0085, 0.0265), (0.0085, 0.0300), (0.0060, 0.0302), (0.0050, 0.0250)], [old_brass, verdigris(0.5)], 24)],
+        *moved([lathe([(0.0065, 0.0080), (0.0065, 0.0260), (0.0085, 0.0265), (0.0085, 0.0300), (0.0060, 0.0302), (0.0050, 0.0250)],
+                      [old_brass, verdigris(0.5)], 24)],
                (0, 0, 0.0350), frame((-0.35, -0.93, -0.05), (0, 0, 1))),
     ]
     out += moved(tap, p, frame(d))
@@ -1212,11 +1209,13 @@ def build_fittings():
     last, ahead = np.array(path[-1]), normalised(np.array(path[-1]) - np.array(path[-2]))
     out += moved([
         lathe([(0.0146, -0.030), (0.0158, -0.029), (0.0158, -0.002), (0.0150, 0.0)], [brass, verdigris(0.3)], 32),
-        lathe([(0.012, -0.003), (0.0185, -0.002), (0.0192, 0.0), (0.0192, 0.017), (0.0180, 0.019), (0.0130, 0.0195), (0.0118, 0.017), (0.0112, -0.002), (0.0, -0.0025)],
+        lathe([(0.012, -0.003), (0.0185, -0.002), (0.0192, 0.0), (0.0192, 0.017), (0.0180, 0.019), (0.0130, 0.0195), (0.0118, 0.017),
+               (0.0112, -0.002), (0.0, -0.0025)],
               [brass, knurled(0.0192, 0.001, 0.016, 0.0026)], 44, density=1.1),
     ], last + (0, 0, 0.004), frame(ahead))
     for at in (-0.024, -0.013):
-        out += moved([lathe([(0.0155, at), (0.0172, at + 0.001), (0.0172, at + 0.005), (0.0155, at + 0.006)], [brass], 32, bevel=0.001)], last + (0, 0, 0.004), frame(ahead))
+        out += moved([lathe([(0.0155, at), (0.0172, at + 0.001), (0.0172, at + 0.005), (0.0155, at + 0.006)], [brass], 32, bevel=0.001)],
+                     last + (0, 0, 0.004), frame(ahead))
     return out
 
 
@@ -1229,10 +1228,11 @@ def build_glass():
     out = [disc(0.0512, 0.1600, 0.0045).moved(HEART, frame((0, -1, 0)))]
     for s in (1, -1):
         out.append(disc(0.0462, 0.1530, 0.0040).moved(HEART, frame((s, 0, 0))))
-    bulb = np.array([[0.0150, 0.266], [0.0165, 0.274], [0.0215, 0.287], [0.0295, 0.305], [0.0325, 0.322], [0.0295, 0.340], [0.0205, 0.353], [0.0085, 0.360], [0.0, 0.3615]])
+    bulb = np.array([[0.0150, 0.266], [0.0165, 0.274], [0.0215, 0.287], [0.0295, 0.305], [0.0325, 0.322], [0.0295, 0.340],
+                     [0.0205, 0.353], [0.0085, 0.360], [0.0, 0.3615]])
     at = np.arange(len(bulb))
     fine = np.linspace(0, len(bulb) - 1, 22)
-    out.append(lathe(np.stack([np.maximum(spline(at, bulb[:, k], fine), 0) for k in (0, 1)], 1), [], 32, bevel=0))
+    out.append(lathe(np.stack([np.maximum(spline(at, bulb[:, k], fine), 0) for k in (0, 1)], 1), [], 32, bevel=0).moved(LAMP))
     return out
 
 
@@ -1319,7 +1319,7 @@ class Surface:
             before = self.whole.get(p.whole)
             self.whole[p.whole] = ids if before is None else np.concatenate([before, ids[:, 1:]], 1)
             quads = np.stack([ids[:-1, :-1], ids[1:, :-1], ids[1:, 1:], ids[:-1, 1:]], -1).reshape(-1, 4)
-            uv = p.corner_uv() if p.box else np.zeros(p.points.shape[:2] + (2,))
+            uv = p.corner_uv()
             coords = np.stack([uv[:-1, :-1], uv[1:, :-1], uv[1:, 1:], uv[:-1, 1:]], 2).reshape(-1, 4, 2)
             if p.hole is not None:
                 keep = ~p.hole(self.verts[quads].mean(1))
@@ -1434,7 +1434,7 @@ def bake_light(surface):
     light = bpy.data.lights.new("filament", "POINT")
     light.energy, light.shadow_soft_size = 1.0, 0.016
     lamp = bpy.data.objects.new("filament", light)
-    lamp.location = (0, 0, 0.316)
+    lamp.location = Vector(LAMP) + Vector((0, 0, 0.316))
     scene.collection.objects.link(lamp)
     scene.cycles.max_bounces = 0
     glow = bake(obj, "DIFFUSE", LIGHT_SAMPLES, pass_filter={"DIRECT"})
