@@ -33,7 +33,7 @@ fn what_is_no_panorama_is_an_error_that_names_it() {
     std::fs::write(file("broken.hdr"), "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 16 +X 32\nab")
         .expect("it can be written");
     let cases = [
-        ("none.hdr", "cannot be read"),
+        ("none.hdr", "No such file"),
         ("square.hdr", "twice as wide as high"),
         ("picture.png", "is no Radiance picture"),
         ("broken.hdr", "is broken"),

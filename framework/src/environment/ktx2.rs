@@ -1,7 +1,6 @@
 //! The file of an environment: KTX 2, <https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html>.
 
 use glam::Vec3;
-use half::f16;
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs::File;
@@ -18,8 +17,7 @@ const MAGIC: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
 const HEADER: usize = 80;
 const PLACE: usize = 24;
 
-/// `VkFormat`s.
-const R16G16B16A16_SFLOAT: u32 = 97;
+/// The texels' `VkFormat`.
 const E5B9G9R9_UFLOAT_PACK32: u32 = 123;
 
 /// Schemes of supercompression.
@@ -63,11 +61,10 @@ pub(super) fn shared_exponent(color: Vec3) -> u32 {
     red | (green << 9) | (blue << 18) | ((exponent as u32) << 27)
 }
 
-/// A packed colour and alpha 1 as halves, which hold it exactly.
-pub(super) fn halves(packed: u32) -> [u16; 4] {
+/// The colour that is packed.
+pub(super) fn color(packed: u32) -> Vec3 {
     let unit = 2.0f32.powi((packed >> 27) as i32 - 24);
-    let [red, green, blue] = [0, 9, 18].map(|shift| f16::from_f32(((packed >> shift) & 511) as f32 * unit).to_bits());
-    [red, green, blue, f16::ONE.to_bits()]
+    Vec3::from_array([0, 9, 18].map(|shift| ((packed >> shift) & 511) as f32 * unit))
 }
 
 /// An environment as a file. The error says what is wrong with it.
@@ -79,11 +76,7 @@ pub(super) fn encode(environment: &Environment) -> Result<Vec<u8>, String> {
         if texels.len() != texel_count(size, index) {
             return Err(format!("level {index} has {} texels instead of {}", texels.len(), texel_count(size, index)));
         }
-        let packed = texels.iter().flat_map(|&[red, green, blue, _]| {
-            let color = [red, green, blue].map(|half| f16::from_bits(half).to_f32());
-            shared_exponent(color.into()).to_le_bytes()
-        });
-        let packed: Vec<u8> = packed.collect();
+        let packed: Vec<u8> = texels.iter().flat_map(|texel| texel.to_le_bytes()).collect();
         levels.push((compress_to_vec(packed.as_slice(), CompressionLevel::Fastest), packed.len()));
     }
     let descriptor = descriptor();
@@ -152,13 +145,9 @@ pub(super) fn decode(file: &[u8]) -> Result<Environment, String> {
     }
     let word = |at: usize| Ok::<u32, String>(u32::from_le_bytes(array(file, at)?));
     let (format, scheme) = (word(12)?, word(44)?);
-    let bytes_a_texel = match format {
-        R16G16B16A16_SFLOAT => 8,
-        E5B9G9R9_UFLOAT_PACK32 => 4,
-        _ => {
-            return Err(format!("its VkFormat {format} is none of {R16G16B16A16_SFLOAT} and {E5B9G9R9_UFLOAT_PACK32}"));
-        }
-    };
+    if format != E5B9G9R9_UFLOAT_PACK32 {
+        return Err(format!("its VkFormat is {format} instead of {E5B9G9R9_UFLOAT_PACK32}"));
+    }
     if scheme != PLAIN && scheme != ZSTANDARD {
         return Err(format!("its supercompression scheme {scheme} is neither none (0) nor Zstandard (2)"));
     }
@@ -178,7 +167,7 @@ pub(super) fn decode(file: &[u8]) -> Result<Environment, String> {
     let level = |index: usize| {
         let long = |at: usize| Ok::<u64, String>(u64::from_le_bytes(array(file, HEADER + PLACE * index + at)?));
         let stored = slice(file, long(0)?, long(8)?).ok_or_else(|| format!("level {index} lies outside the file"))?;
-        let length = texel_count(size, index) * bytes_a_texel;
+        let length = texel_count(size, index) * size_of::<u32>();
         if long(16)? != length as u64 {
             return Err(format!("level {index} has {} bytes instead of {length}", long(16)?));
         }
@@ -188,7 +177,7 @@ pub(super) fn decode(file: &[u8]) -> Result<Environment, String> {
         if bytes.len() != length {
             return Err(format!("level {index} is {} bytes long instead of {length}", bytes.len()));
         }
-        texels(bytes, format).ok_or_else(|| format!("level {index} has a texel that is not finite"))
+        Ok(bytes.as_chunks().0.iter().map(|&texel| u32::from_le_bytes(texel)).collect())
     };
     let levels = (0..levels).map(level).collect::<Result<_, _>>()?;
     Ok(Environment { irradiance, size, levels, sun })
@@ -253,17 +242,4 @@ fn inflate(stream: &[u8], length: usize) -> Result<Vec<u8>, String> {
     let decoder = decoder.map_err(|error| broken(&error))?;
     decoder.take(length as u64 + 1).read_to_end(&mut bytes).map_err(|error| broken(&error))?;
     Ok(bytes)
-}
-
-/// A level's texels as halves; `None` if one is not finite.
-fn texels(bytes: &[u8], format: u32) -> Option<Vec<[u16; 4]>> {
-    if format == E5B9G9R9_UFLOAT_PACK32 {
-        return Some(bytes.as_chunks().0.iter().map(|&packed| halves(u32::from_le_bytes(packed))).collect());
-    }
-    let texel = |bytes: &[u8; 8]| {
-        let texel: [u16; 4] =
-            std::array::from_fn(|channel| u16::from_le_bytes([bytes[2 * channel], bytes[2 * channel + 1]]));
-        texel.iter().all(|&half| f16::from_bits(half).is_finite()).then_some(texel)
-    };
-    bytes.as_chunks().0.iter().map(texel).collect()
 }

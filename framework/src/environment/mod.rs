@@ -2,8 +2,8 @@
 //! part as a cube whose levels are blurred as a GGX surface of growing roughness blurs its reflections.
 //!
 //! [`Environment::bake`] makes one of a panorama, [`Environment::write`] and [`Environment::read`] keep it in a KTX 2
-//! file, [`environment_brdf`] makes the table that goes with it. Nothing here knows of Vulkan; the texels are in the
-//! layout of `VK_FORMAT_R16G16B16A16_SFLOAT`, the faces in the order of its array layers.
+//! file, [`environment_brdf`] makes the table that goes with it, [`EnvironmentMaps`] is all of it on the GPU.
+//! [`Environment::named`] finds the one that a user names.
 //!
 //! # Shading with it
 //!
@@ -34,15 +34,20 @@ mod brdf;
 mod cube;
 mod harmonics;
 mod ktx2;
+mod maps;
+mod named;
+mod panorama;
 mod prefilter;
 #[cfg(test)]
 mod tests;
 
 pub use brdf::{environment_brdf, environment_brdf_at};
 pub use cube::direction;
+pub use maps::EnvironmentMaps;
+pub use named::{names, percentage};
+pub use panorama::Panorama;
 
 use glam::Vec3;
-use half::f16;
 use std::path::{Path, PathBuf};
 
 use cube::{Cube, FACES};
@@ -68,8 +73,8 @@ pub struct Environment {
     pub size: u32,
     /// The levels of the cube, each at the perceptual roughness `i / (levels.len() - 1)`; level 0 is the picture itself.
     /// A level is its six faces, one after another: +X, -X, +Y, -Y, +Z, -Z, each by rows from the top as Vulkan lays
-    /// them. A texel is red, green, blue and alpha (1) as halves.
-    pub levels: Vec<Vec<[u16; 4]>>,
+    /// them. A texel is of `VK_FORMAT_E5B9G9R9_UFLOAT_PACK32`.
+    pub levels: Vec<Vec<u32>>,
     /// The sun, where the panorama leaves it out: it is then a light of the scene.
     pub sun: Option<Sun>,
 }
@@ -103,34 +108,36 @@ pub enum EnvironmentError {
         /// What is wrong with it.
         problem: String,
     },
+    /// There is no environment of this name.
+    #[error("there is no environment {name}; there are {names}, and files that end in .hdr or .ktx2")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        names: String,
+    },
     /// The panorama's size, or that of the cube to make of it, cannot be.
     #[error("{0}")]
     Panorama(String),
 }
 
 impl Environment {
-    /// Makes an environment of an equirectangular panorama of linear radiance, `width` times `height` pixels by rows from
-    /// the top; [the module's documentation](self) says which way it looks.
+    /// Makes an environment of a panorama.
     ///
     /// `size` is the side of a face of level 0: a power of two from 16 to 2048. There are levels down to faces of 8 × 8.
     /// `progress` is told, from any thread, what part of the work is done, 0 to 1.
     ///
     /// The result depends on the panorama alone. Pixels that are negative or no numbers are taken for black. Texels are
-    /// rounded to what `VK_FORMAT_E5B9G9R9_UFLOAT_PACK32` can hold, 65408 at most, so that a file loses nothing.
+    /// rounded to what `VK_FORMAT_E5B9G9R9_UFLOAT_PACK32` can hold, 65408 at most.
     ///
     /// # Errors
     ///
     /// There are not `width * height` pixels or none; `size` is none of those named.
-    pub fn bake(
-        equirect: &[Vec3],
-        width: u32,
-        height: u32,
-        size: u32,
-        progress: impl Fn(f32) + Sync,
-    ) -> Result<Self, EnvironmentError> {
-        let (columns, rows) = (width as usize, height as usize);
-        if equirect.is_empty() || columns.checked_mul(rows) != Some(equirect.len()) {
-            let pixels = equirect.len();
+    pub fn bake(panorama: &Panorama, size: u32, progress: impl Fn(f32) + Sync) -> Result<Self, EnvironmentError> {
+        let Panorama { pixels, width, height } = panorama;
+        let (columns, rows) = (*width as usize, *height as usize);
+        if pixels.is_empty() || columns.checked_mul(rows) != Some(pixels.len()) {
+            let pixels = pixels.len();
             let problem = format!("a panorama of {width} x {height} pixels cannot be made of {pixels} pixels");
             return Err(EnvironmentError::Panorama(problem));
         }
@@ -141,12 +148,24 @@ impl Environment {
         // A NaN is not greater than 0.
         let radiance =
             |pixel: &Vec3| pixel.to_array().map(|value| if value > 0.0 { value.min(BRIGHTEST) } else { 0.0 }).into();
-        let equirect: Vec<Vec3> = equirect.iter().map(radiance).collect();
+        let equirect: Vec<Vec3> = pixels.iter().map(radiance).collect();
         let irradiance = harmonics::irradiance(&equirect, columns, rows);
         let pyramid = prefilter::pyramid(&equirect, columns, rows, size as usize);
         let levels = prefilter::levels(&pyramid, size as usize, level_count(size), &progress);
         let levels = levels.iter().map(texels).collect();
         Ok(Self { irradiance, size, levels, sun: None })
+    }
+
+    /// No light at all.
+    pub fn black() -> Self {
+        let level = |size: u32| vec![0; FACES * (size * size) as usize];
+        let size = *SIDES.start();
+        Self { irradiance: [Vec3::ZERO; 9], size, levels: vec![level(size), level(size / 2)], sun: None }
+    }
+
+    /// Whether there is no light at all: the first coefficient is the mean of the picture, which has no negative light.
+    pub fn is_black(&self) -> bool {
+        self.irradiance[0] == Vec3::ZERO
     }
 
     /// Reads a file that [`Environment::write`] has written.
@@ -188,9 +207,7 @@ impl Environment {
     pub fn texel(&self, level: usize, face: usize, x: usize, y: usize) -> Vec3 {
         let side = self.size as usize >> level;
         assert!(face < FACES && x < side && y < side, "there is no texel {x}, {y} of face {face}");
-        let [red, green, blue, _] =
-            self.levels[level][(face * side + y) * side + x].map(|half| f16::from_bits(half).to_f32());
-        Vec3::new(red, green, blue)
+        ktx2::color(self.levels[level][(face * side + y) * side + x])
     }
 }
 
@@ -199,7 +216,7 @@ fn level_count(size: u32) -> usize {
     (size / SMALLEST).ilog2() as usize + 1
 }
 
-/// A cube's texels as halves, rounded to shared exponents.
-fn texels(cube: &Cube) -> Vec<[u16; 4]> {
-    cube.faces().map(|radiance| ktx2::halves(ktx2::shared_exponent(radiance))).collect()
+/// A cube's texels, rounded to shared exponents.
+fn texels(cube: &Cube) -> Vec<u32> {
+    cube.faces().map(ktx2::shared_exponent).collect()
 }

@@ -145,11 +145,8 @@ pub(super) fn image_view(
     view_type: vk::ImageViewType,
     range: vk::ImageSubresourceRange,
 ) -> Result<Owned<vk::ImageView>> {
-    let info = vk::ImageViewCreateInfo::default()
-        .image(image)
-        .view_type(view_type)
-        .format(format)
-        .subresource_range(range);
+    let info =
+        vk::ImageViewCreateInfo::default().image(image).view_type(view_type).format(format).subresource_range(range);
     // SAFETY: the image is alive and has this format and these levels.
     let view = unsafe { device.create_image_view(&info, None) }
         .with_context(|| format!("vkCreateImageView failed for {name}"))?;

@@ -1,14 +1,12 @@
 //! Bakes a panorama into an environment that samples light models with.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
-use ashwright::environment::Environment;
-use ashwright::glam::Vec3;
+use anyhow::{Context as _, Result};
+use ashwright::environment::{Environment, Panorama, percentage};
 use clap::Parser;
-use image::{ImageFormat, ImageReader};
-use tools::environments::{percentage, preview};
+use tools::environments::preview;
 
 /// Bakes a panorama into an environment that samples light models with.
 ///
@@ -40,9 +38,9 @@ fn main() -> ExitCode {
 }
 
 fn bake(options: &Options) -> Result<()> {
-    let (pixels, width, height) = read(&options.panorama)?;
+    let panorama = Panorama::read(&options.panorama)?;
     let file = options.environment.clone().unwrap_or_else(|| options.panorama.with_extension("ktx2"));
-    let environment = Environment::bake(&pixels, width, height, options.size, percentage("baking"))?;
+    let environment = Environment::bake(&panorama, options.size, percentage("baking"))?;
     environment.write(&file)?;
     println!("{}", file.display());
     if let Some(picture) = &options.preview {
@@ -50,22 +48,6 @@ fn bake(options: &Options) -> Result<()> {
         written.with_context(|| format!("{} cannot be written", picture.display()))?;
     }
     Ok(())
-}
-
-/// A panorama's pixels, width and height.
-fn read(panorama: &Path) -> Result<(Vec<Vec3>, u32, u32)> {
-    let name = panorama.display();
-    let reader = ImageReader::open(panorama).and_then(ImageReader::with_guessed_format);
-    let reader = reader.with_context(|| format!("{name} cannot be read"))?;
-    if reader.format() != Some(ImageFormat::Hdr) {
-        bail!("{name} is no Radiance picture (.hdr)");
-    }
-    let picture = reader.decode().with_context(|| format!("{name} is broken"))?.into_rgb32f();
-    let (width, height) = picture.dimensions();
-    if width != 2 * height {
-        bail!("{name} has {width} x {height} pixels; an equirectangular panorama is twice as wide as high");
-    }
-    Ok((picture.pixels().map(|pixel| Vec3::from(pixel.0)).collect(), width, height))
 }
 
 #[cfg(test)]

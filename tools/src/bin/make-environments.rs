@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use ashwright::environment::Environment;
+use ashwright::environment::{Environment, percentage};
 use clap::{Parser, ValueEnum};
-use tools::environments::{percentage, preview, sky, studio};
+use tools::environments::{preview, sky, studio};
 
 /// Makes the environments of the folder assets/environments.
 ///
@@ -55,14 +55,14 @@ fn make(options: &Options) -> Result<()> {
             continue;
         }
         let (width, height) = (4 * options.size, 2 * options.size);
-        let (pixels, sun) = match kind {
+        let (panorama, sun) = match kind {
             Kind::Sky => {
-                let (pixels, sun) = sky::panorama(width, height);
-                (pixels, Some(sun))
+                let (panorama, sun) = sky::panorama(width, height);
+                (panorama, Some(sun))
             }
             Kind::Studio => (studio::panorama(width, height), None),
         };
-        let mut environment = Environment::bake(&pixels, width, height, options.size, percentage(name))?;
+        let mut environment = Environment::bake(&panorama, options.size, percentage(name))?;
         environment.sun = sun;
         let file = folder.join(name).with_extension("ktx2");
         environment.write(&file)?;

@@ -55,18 +55,3 @@ fn neutral(color: Vec3) -> Vec3 {
     let grey = 1.0 - 1.0 / (DESATURATION * (peak - new_peak) + 1.0);
     (color * (new_peak / peak)).lerp(Vec3::splat(new_peak), grey)
 }
-
-/// Something that tells on standard error how much of a work is done, in percent, where that is a terminal.
-pub fn percentage(what: &str) -> impl Fn(f32) + Sync {
-    use std::io::IsTerminal as _;
-    use std::sync::atomic::{AtomicU32, Ordering};
-    let (what, is_terminal) = (what.to_owned(), std::io::stderr().is_terminal());
-    // One more than what was told last.
-    let told = AtomicU32::new(0);
-    move |part| {
-        let percent = (part * 100.0) as u32;
-        if is_terminal && told.fetch_max(percent + 1, Ordering::Relaxed) < percent + 1 {
-            eprint!("\r{what}: {percent} %{}", if percent == 100 { "\n" } else { "" });
-        }
-    }
-}

@@ -5,7 +5,7 @@
 //! ray; what is scattered more often is Hillaire's estimate (*A Scalable and Production Ready Sky and Atmosphere Rendering
 //! Technique*, 2020). Lengths are kilometres.
 
-use ashwright::environment::Sun;
+use ashwright::environment::{Panorama, Sun};
 use ashwright::glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::PI;
@@ -300,7 +300,7 @@ fn sphere(count: usize) -> impl Iterator<Item = Vec3> {
 
 /// The panorama, and the sun, which is not in it: a sample has it as a light with a shadow. Both are scaled so that level
 /// white ground in sun and sky has a radiance of 1.25.
-pub fn panorama(width: u32, height: u32) -> (Vec<Vec3>, Sun) {
+pub fn panorama(width: u32, height: u32) -> (Panorama, Sun) {
     let sky = Sky::new();
     let to_sun = sky.to_sun;
     let sunlight = sky.sunlight.at(EYE, to_sun.y);
@@ -311,5 +311,5 @@ pub fn panorama(width: u32, height: u32) -> (Vec<Vec3>, Sun) {
         (radiance(0.25, 0.25) + radiance(0.75, 0.75)) * (0.5 * scale)
     };
     let pixels = (0..width * height).into_par_iter().map(pixel).collect();
-    (pixels, Sun { direction: to_sun, irradiance: sunlight * scale })
+    (Panorama { pixels, width, height }, Sun { direction: to_sun, irradiance: sunlight * scale })
 }

@@ -3,6 +3,7 @@
 //! The room is seen from its middle. Walls and floor are lit by the boxes (a sum over points of each, no shadows), and the
 //! floor is polished. Lengths are metres.
 
+use ashwright::environment::Panorama;
 use ashwright::glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::PI;
@@ -133,7 +134,7 @@ fn radiance(boxes: &[SoftBox], from: Vec3, to: Vec3, is_reflection: bool) -> Vec
 }
 
 /// The panorama. A white Lambertian surface in the middle of the room has a radiance of up to 0.8, by where it faces.
-pub fn panorama(width: u32, height: u32) -> Vec<Vec3> {
+pub fn panorama(width: u32, height: u32) -> Panorama {
     let boxes = boxes();
     let pixel = |index: u32| {
         let (column, row) = ((index % width) as f32, (index / width) as f32);
@@ -141,5 +142,5 @@ pub fn panorama(width: u32, height: u32) -> Vec<Vec3> {
             |x: f32, y: f32| radiance(&boxes, EYE, panorama_direction(width, height, column + x, row + y), false);
         (seen(0.25, 0.25) + seen(0.75, 0.25) + seen(0.25, 0.75) + seen(0.75, 0.75)) * (LIGHT / 4.0)
     };
-    (0..width * height).into_par_iter().map(pixel).collect()
+    Panorama { pixels: (0..width * height).into_par_iter().map(pixel).collect(), width, height }
 }
