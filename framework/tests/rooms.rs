@@ -10,7 +10,7 @@ const DOORS: [(&str, &[&str]); 9] = [
     ("camera", &[]),
     ("frame", &["camera", "gpu"]),
     ("shaders", &[]),
-    ("model", &["frame", "gpu", "scene", "shaders"]),
+    ("model", &["environment", "frame", "gpu", "scene", "shaders"]),
     ("stage", &["frame", "gpu", "scene", "shaders"]),
     ("app", &["camera", "frame", "gpu", "scene", "stage"]),
 ];

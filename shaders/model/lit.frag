@@ -1,0 +1,98 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "lit.glsl"
+#include <brdf.glsl>
+
+// Known when a pipeline is made: what is not needed is not there.
+layout(constant_id = 0) const uint ALPHA_MODE = 0;
+layout(constant_id = 1) const bool COVERAGE = false; // whether alpha says how many of a pixel's samples are covered
+
+const uint ALPHA_MASK = 1;
+const uint ALPHA_BLEND = 2;
+
+const uint BASE_COLOR = 0;
+const uint METALLIC_ROUGHNESS = 1;
+const uint NORMAL = 2;
+const uint OCCLUSION = 3;
+const uint EMISSIVE = 4;
+
+// The largest half float: beyond it there is only infinity, which blending turns into what is not a number.
+const float BRIGHTEST = 65504.0;
+
+layout(set = 0, binding = 1) uniform samplerCube environment; // rougher levels are blurred more
+layout(set = 0, binding = 2) uniform sampler2D table;         // of the split sum, by n.v and roughness
+layout(set = 1, binding = 1) uniform sampler2D textures[5];
+
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec3 in_normal;
+layout(location = 2) in vec4 in_tangent;
+layout(location = 3) in vec4 in_color;
+layout(location = 4) in vec4 tex_coords;
+
+layout(location = 0) out vec4 color;
+
+vec4 sampled(uint slot) {
+    Slot s = slots[slot];
+    vec2 coord = mix(tex_coords.xy, tex_coords.zw, s.translation_and_set.z);
+    return texture(textures[slot], mat2(s.matrix.xy, s.matrix.zw) * coord + s.translation_and_set.xy);
+}
+
+// The normal of the surface with what the normal map has on it, world space, on the side that is seen.
+vec3 surface_normal() {
+    // Lines and points may have no normal; they face the eye.
+    vec3 normal = dot(in_normal, in_normal) > 0.0 ? normalize(in_normal) : normalize(eye.xyz - position);
+    vec3 mapped = sampled(NORMAL).xyz * 2.0 - 1.0;
+    mapped.xy *= factors.z;
+    vec3 bitangent = cross(normal, in_tangent.xyz) * in_tangent.w;
+    // Where there are no tangents both are 0, and the normal stays what it is.
+    normal = normalize(in_tangent.xyz * mapped.x + bitangent * mapped.y + normal * mapped.z);
+    return gl_FrontFacing ? normal : -normal;
+}
+
+// What a white diffuse surface reflects of the environment (Ramamoorthi and Hanrahan 2001).
+vec3 diffuse_light(vec3 n) {
+    vec3 sum = irradiance[0].rgb + irradiance[1].rgb * n.y + irradiance[2].rgb * n.z + irradiance[3].rgb * n.x
+        + irradiance[4].rgb * n.x * n.y + irradiance[5].rgb * n.y * n.z + irradiance[6].rgb * (3.0 * n.z * n.z - 1.0)
+        + irradiance[7].rgb * n.x * n.z + irradiance[8].rgb * (n.x * n.x - n.y * n.y);
+    return max(sum, 0.0);
+}
+
+// What a surface reflects of the environment: the split sum (Karis 2013).
+vec3 environment_light(Surface s, vec3 to_eye) {
+    float n_dot_v = clamp(dot(s.normal, to_eye), 0.0, 1.0);
+    vec2 ab = texture(table, vec2(n_dot_v, s.roughness)).xy;
+    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
+    vec3 specular = f0 * ab.x + ab.y;
+    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - DIELECTRIC_F0 * ab.x - ab.y);
+    vec3 mirrored = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * eye.w).rgb;
+    return diffuse * diffuse_light(s.normal) + specular * mirrored;
+}
+
+void main() {
+    vec4 base_color = in_color * base_color_factor * sampled(BASE_COLOR);
+    float alpha = 1.0;
+    if (ALPHA_MODE == ALPHA_MASK) {
+        float cutoff = emissive_factor.w;
+        // Where samples are covered one by one the cut is as wide as a pixel, and so free of steps.
+        float width = max(fwidth(base_color.a), 1e-4);
+        alpha = COVERAGE ? clamp((base_color.a - cutoff) / width + 0.5, 0.0, 1.0) : 1.0;
+        if (COVERAGE ? alpha <= 0.0 : base_color.a < cutoff) {
+            discard;
+        }
+    } else if (ALPHA_MODE == ALPHA_BLEND) {
+        alpha = base_color.a;
+    }
+
+    // Roughness is in green, metalness in blue (glTF 2.0, section 3.9.2).
+    vec4 metallic_roughness = sampled(METALLIC_ROUGHNESS);
+    Surface surface = Surface(base_color.rgb, factors.x * metallic_roughness.b, factors.y * metallic_roughness.g,
+        surface_normal());
+    vec3 to_eye = normalize(eye.xyz - position);
+    Reflected of_sun = reflected(surface, to_eye, to_sun.xyz);
+    // Occlusion is of the light from all around alone.
+    float occlusion = 1.0 + factors.w * (sampled(OCCLUSION).r - 1.0);
+    vec3 radiance = sun.rgb * (of_sun.diffuse + of_sun.specular) + occlusion * environment_light(surface, to_eye)
+        + emissive_factor.rgb * sampled(EMISSIVE).rgb;
+    // An unlit material shows its base colour and nothing else.
+    color = vec4(min(mix(radiance, base_color.rgb, unlit.x), BRIGHTEST), alpha);
+}
