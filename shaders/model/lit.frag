@@ -5,7 +5,11 @@
 
 // Known when a pipeline is made: what is not needed is not there.
 layout(constant_id = 0) const uint ALPHA_MODE = 0;
-layout(constant_id = 1) const bool COVERAGE = false; // whether alpha says how many of a pixel's samples are covered
+layout(constant_id = 1) const bool COVERAGE = false;         // whether alpha says how many of a pixel's samples are covered
+layout(constant_id = 2) const bool UNLIT = false;
+layout(constant_id = 3) const uint TEXTURES = 0;             // a bit for each slot that has one
+layout(constant_id = 4) const bool TRANSFORMED = false;      // whether any is looked up elsewhere than at coordinates 0
+layout(constant_id = 5) const bool SHARED_OCCLUSION = false; // whether occlusion is the red of metallic-roughness
 
 const uint ALPHA_MASK = 1;
 const uint ALPHA_BLEND = 2;
@@ -31,7 +35,18 @@ layout(location = 4) in vec4 tex_coords;
 
 layout(location = 0) out vec4 color;
 
+bool has(uint slot) {
+    return (TEXTURES & 1u << slot) != 0;
+}
+
+// White where there is no texture.
 vec4 sampled(uint slot) {
+    if (!has(slot)) {
+        return vec4(1.0);
+    }
+    if (!TRANSFORMED) {
+        return texture(textures[slot], tex_coords.xy);
+    }
     Slot s = slots[slot];
     vec2 coord = mix(tex_coords.xy, tex_coords.zw, s.translation_and_set.z);
     return texture(textures[slot], mat2(s.matrix.xy, s.matrix.zw) * coord + s.translation_and_set.xy);
@@ -41,11 +56,13 @@ vec4 sampled(uint slot) {
 vec3 surface_normal() {
     // Lines and points may have no normal; they face the eye.
     vec3 normal = dot(in_normal, in_normal) > 0.0 ? normalize(in_normal) : normalize(eye.xyz - position);
-    vec3 mapped = sampled(NORMAL).xyz * 2.0 - 1.0;
-    mapped.xy *= factors.z;
-    vec3 bitangent = cross(normal, in_tangent.xyz) * in_tangent.w;
-    // Where there are no tangents both are 0, and the normal stays what it is.
-    normal = normalize(in_tangent.xyz * mapped.x + bitangent * mapped.y + normal * mapped.z);
+    if (has(NORMAL)) {
+        vec3 mapped = sampled(NORMAL).xyz * 2.0 - 1.0;
+        mapped.xy *= factors.z;
+        vec3 bitangent = cross(normal, in_tangent.xyz) * in_tangent.w;
+        // Where there are no tangents both are 0, and the normal stays what it is.
+        normal = normalize(in_tangent.xyz * mapped.x + bitangent * mapped.y + normal * mapped.z);
+    }
     return gl_FrontFacing ? normal : -normal;
 }
 
@@ -68,6 +85,19 @@ vec3 environment_light(Surface s, vec3 to_eye) {
     return diffuse * diffuse_light(s.normal) + specular * mirrored;
 }
 
+vec3 lit(vec3 base_color) {
+    // Roughness is in green, metalness in blue (glTF 2.0, section 3.9.2).
+    vec4 metallic_roughness = sampled(METALLIC_ROUGHNESS);
+    Surface surface =
+        Surface(base_color, factors.x * metallic_roughness.b, factors.y * metallic_roughness.g, surface_normal());
+    vec3 to_eye = normalize(eye.xyz - position);
+    Reflected of_sun = reflected(surface, to_eye, to_sun.xyz);
+    // Occlusion is of the light from all around alone.
+    float occlusion = SHARED_OCCLUSION ? metallic_roughness.r : sampled(OCCLUSION).r;
+    vec3 around = (1.0 + factors.w * (occlusion - 1.0)) * environment_light(surface, to_eye);
+    return sun.rgb * (of_sun.diffuse + of_sun.specular) + around + emissive_factor.rgb * sampled(EMISSIVE).rgb;
+}
+
 void main() {
     vec4 base_color = in_color * base_color_factor * sampled(BASE_COLOR);
     float alpha = 1.0;
@@ -83,16 +113,6 @@ void main() {
         alpha = base_color.a;
     }
 
-    // Roughness is in green, metalness in blue (glTF 2.0, section 3.9.2).
-    vec4 metallic_roughness = sampled(METALLIC_ROUGHNESS);
-    Surface surface = Surface(base_color.rgb, factors.x * metallic_roughness.b, factors.y * metallic_roughness.g,
-        surface_normal());
-    vec3 to_eye = normalize(eye.xyz - position);
-    Reflected of_sun = reflected(surface, to_eye, to_sun.xyz);
-    // Occlusion is of the light from all around alone.
-    float occlusion = 1.0 + factors.w * (sampled(OCCLUSION).r - 1.0);
-    vec3 radiance = sun.rgb * (of_sun.diffuse + of_sun.specular) + occlusion * environment_light(surface, to_eye)
-        + emissive_factor.rgb * sampled(EMISSIVE).rgb;
-    // An unlit material shows its base colour and nothing else.
-    color = vec4(min(mix(radiance, base_color.rgb, unlit.x), BRIGHTEST), alpha);
+    vec3 radiance = UNLIT ? base_color.rgb : lit(base_color.rgb);
+    color = vec4(min(radiance, BRIGHTEST), alpha);
 }

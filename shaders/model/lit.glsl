@@ -22,7 +22,6 @@ layout(set = 1, binding = 0) uniform Material {
     vec4 base_color_factor;
     vec4 emissive_factor; // w: the least alpha that a mask keeps
     vec4 factors;         // metallic, roughness, scale of the normal map, strength of the occlusion
-    vec4 unlit;           // x: 1 if it is
     Slot slots[5];        // as textures in lit.frag
 };
 

@@ -77,9 +77,8 @@ struct MaterialUniforms {
     base_color_factor: Vec4,
     emissive_factor: Vec4,
     factors: Vec4,
-    unlit: Vec4,
     slots: [SlotRecord; TextureSlot::COUNT],
-    padding: [Vec4; 2],
+    padding: [Vec4; 3],
 }
 
 const _: () = assert!(size_of::<MaterialUniforms>().is_multiple_of(256));
@@ -92,21 +91,42 @@ enum Alpha {
     Blend,
 }
 
-/// What a pipeline is made for.
+/// What a pipeline is made for, most of it as constants of the same names in `lit.frag`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     alpha: Alpha,
     topology: Topology,
+    unlit: bool,
+    /// A bit for each slot that has one.
+    textures: u32,
+    /// Whether any is looked up elsewhere than at texture coordinates 0.
+    transformed: bool,
+    /// Whether occlusion lies in the texture of metalness and roughness, at the same place.
+    shared_occlusion: bool,
 }
 
 impl Kind {
     fn of(scene: &Scene, draw: &Draw) -> Self {
-        let alpha = match scene.materials[draw.material].alpha_mode {
+        let material = &scene.materials[draw.material];
+        let alpha = match material.alpha_mode {
             AlphaMode::Opaque => Alpha::Opaque,
             AlphaMode::Mask { .. } => Alpha::Mask,
             AlphaMode::Blend => Alpha::Blend,
         };
-        Self { alpha, topology: draw.topology }
+        let textures = TextureSlot::ALL.map(|slot| material.texture(slot));
+        let bit = |(slot, texture): (usize, &Option<_>)| u32::from(texture.is_some()) << slot;
+        Self {
+            alpha,
+            topology: draw.topology,
+            unlit: material.unlit,
+            textures: textures.iter().enumerate().map(bit).sum(),
+            transformed: textures
+                .iter()
+                .flatten()
+                .any(|info| info.tex_coord != 0 || info.transform != Affine2::IDENTITY),
+            shared_occlusion: material.texture(TextureSlot::Occlusion)
+                == material.texture(TextureSlot::MetallicRoughness),
+        }
     }
 }
 
@@ -256,7 +276,7 @@ impl LitModel {
                 let two_sided = self.scene.materials[draw.material].double_sided;
                 let passes: &[vk::CullModeFlags] = match (two_sided, kind) {
                     (false, _) => &[vk::CullModeFlags::BACK],
-                    (true, Kind { alpha: Alpha::Blend, topology: Topology::Triangles }) => {
+                    (true, Kind { alpha: Alpha::Blend, topology: Topology::Triangles, .. }) => {
                         &[vk::CullModeFlags::FRONT, vk::CullModeFlags::BACK]
                     }
                     (true, _) => &[vk::CullModeFlags::NONE],
@@ -337,16 +357,13 @@ fn material_uniforms(material: &Material) -> MaterialUniforms {
             translation_and_set: Vec4::new(transform.translation.x, transform.translation.y, set, 0.0),
         }
     };
-    // White stands in for what is not there, which is neutral but for a normal map: that has no effect with a scale of 0.
-    let normal_scale = if material.texture(TextureSlot::Normal).is_some() { material.normal_scale } else { 0.0 };
-    let Material { metallic_factor, roughness_factor, occlusion_strength, .. } = *material;
+    let Material { metallic_factor, roughness_factor, normal_scale, occlusion_strength, .. } = *material;
     MaterialUniforms {
         base_color_factor: material.base_color_factor,
         emissive_factor: material.emissive_factor.extend(cutoff),
         factors: Vec4::new(metallic_factor, roughness_factor, normal_scale, occlusion_strength),
-        unlit: Vec4::splat(f32::from(material.unlit)),
         slots: TextureSlot::ALL.map(slot),
-        padding: [Vec4::ZERO; 2],
+        padding: [Vec4::ZERO; 3],
     }
 }
 
@@ -397,11 +414,14 @@ impl PipelineMaker<'_> {
         let fragment = self.device.shader_module(shaders::spirv!("model/lit.frag"), "lit.frag")?;
         // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
         let coverage = kind.alpha == Alpha::Mask && self.samples != vk::SampleCountFlags::TYPE_1;
-        // TANGENTS in lit.vert; ALPHA_MODE and COVERAGE in lit.frag.
+        // TANGENTS in lit.vert; ALPHA_MODE, COVERAGE, UNLIT, TEXTURES, TRANSFORMED and SHARED_OCCLUSION in lit.frag.
         let vertex_constants = [u32::from(has_tangents)];
-        let fragment_constants = [kind.alpha as u32, u32::from(coverage)];
-        let entry = |constant_id: u32| vk::SpecializationMapEntry { constant_id, offset: 4 * constant_id, size: 4 };
-        let entries = [entry(0), entry(1)];
+        let Kind { alpha, unlit, textures, transformed, shared_occlusion, .. } = kind;
+        let [coverage_constant, unlit, transformed, shared_occlusion] =
+            [coverage, unlit, transformed, shared_occlusion].map(u32::from);
+        let fragment_constants = [alpha as u32, coverage_constant, unlit, textures, transformed, shared_occlusion];
+        let entries =
+            [0, 1, 2, 3, 4, 5].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 });
         let specialization = vk::SpecializationInfo::default();
         let of_vertex = specialization.map_entries(&entries[..1]).data(bytemuck::bytes_of(&vertex_constants));
         let of_fragment = specialization.map_entries(&entries).data(bytemuck::bytes_of(&fragment_constants));

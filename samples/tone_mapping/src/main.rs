@@ -467,21 +467,21 @@ fn target_attachment(context: &Context) -> vk::AttachmentDescription {
 }
 
 /// All frames share scene image and depth. A frame may only begin to draw to them, and before that to change the image's
-/// layout, when the frame before has done with them: its screen and its histogram have read the image, and its depth is
-/// written. Reads have written nothing that would have to be made visible: there is no access mask for them.
+/// layout, when the frame before has done with them: its screen and its histogram have read the image, and what it has
+/// written is in memory. Reads leave nothing that would have to be made visible: there is no access mask for them.
 fn after_last_frame() -> vk::SubpassDependency {
-    let (early, late) = (vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS, vk::PipelineStageFlags::LATE_FRAGMENT_TESTS);
-    let (depth_read, depth_write) =
-        (vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_READ, vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE);
-    let (color_read, color_write) = (vk::AccessFlags::COLOR_ATTACHMENT_READ, vk::AccessFlags::COLOR_ATTACHMENT_WRITE);
+    let color = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
+    let depth = vk::PipelineStageFlags::EARLY_FRAGMENT_TESTS | vk::PipelineStageFlags::LATE_FRAGMENT_TESTS;
     let readers = vk::PipelineStageFlags::FRAGMENT_SHADER | vk::PipelineStageFlags::COMPUTE_SHADER;
+    let reads = vk::AccessFlags::COLOR_ATTACHMENT_READ | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_READ;
+    let writes = vk::AccessFlags::COLOR_ATTACHMENT_WRITE | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE;
     vk::SubpassDependency::default()
         .src_subpass(vk::SUBPASS_EXTERNAL)
-        .src_stage_mask(readers | early | late)
-        .src_access_mask(depth_write)
+        .src_stage_mask(color | depth | readers)
+        .src_access_mask(writes)
         .dst_subpass(0)
-        .dst_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT | early | late)
-        .dst_access_mask(color_read | color_write | depth_read | depth_write)
+        .dst_stage_mask(color | depth)
+        .dst_access_mask(reads | writes)
 }
 
 /// The target may be drawn to when it was acquired, as in the triangle sample.
@@ -791,14 +791,13 @@ fn drag_divider(ui: &egui::Ui, split: &mut f32) {
     const REACH: f32 = 6.0;
     let screen = ui.ctx().content_rect();
     let corner = egui::pos2(screen.left() + *split * screen.width() - REACH, screen.top());
-    let area =
-        egui::Area::new(egui::Id::new("divider")).order(egui::Order::Background).fixed_pos(corner).constrain(false);
+    let area = egui::Area::new(egui::Id::new("divider")).fixed_pos(corner).constrain(false);
     let response =
         area.show(ui.ctx(), |ui| ui.allocate_response(egui::vec2(2.0 * REACH, screen.height()), egui::Sense::drag()));
+    // The overlay stays above it.
+    ui.ctx().move_to_top(ui.layer_id());
     let response = response.inner.on_hover_and_drag_cursor(egui::CursorIcon::ResizeHorizontal);
-    if response.dragged()
-        && let Some(pointer) = response.interact_pointer_pos()
-    {
+    if let Some(pointer) = response.interact_pointer_pos() {
         *split = ((pointer.x - screen.left()) / screen.width()).clamp(0.0, 1.0);
     }
 }
