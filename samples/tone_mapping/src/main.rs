@@ -187,10 +187,10 @@ impl Sample for ToneMapping {
         self.lit_model.prepare(frame);
         let (device, commands) = (frame.device, frame.commands);
         let target = *self.attachments.framebuffers[frame.image];
+        let scene_target = self.attachments.scene.as_ref().map_or(target, |framebuffer| **framebuffer);
         match &self.render_passes {
             RenderPasses::Two { scene, screen } => {
-                let framebuffer = self.attachments.scene.as_ref().map_or(target, |framebuffer| **framebuffer);
-                self.begin_render_pass(frame, **scene, framebuffer);
+                self.begin_render_pass(frame, **scene, scene_target);
                 self.draw_scene(frame);
                 // SAFETY: the render pass was begun above.
                 unsafe { device.cmd_end_render_pass(commands) };
@@ -199,7 +199,7 @@ impl Sample for ToneMapping {
             }
             RenderPasses::One { keeping, forgetting } => {
                 let render_pass = if parameters.histogram { keeping } else { forgetting };
-                self.begin_render_pass(frame, **render_pass, target);
+                self.begin_render_pass(frame, **render_pass, scene_target);
                 self.draw_scene(frame);
                 // SAFETY: the render pass was begun above and has one more subpass.
                 unsafe { device.cmd_next_subpass(commands, vk::SubpassContents::INLINE) };
@@ -573,7 +573,7 @@ fn create_render_pass(
 
 /// What has the target's size.
 struct Attachments {
-    /// Of the scene, where it has a render pass of its own.
+    /// What the scene is drawn to, where that is not the same as what the screen is.
     scene: Option<Owned<vk::Framebuffer>>,
     /// One for each image that frames end in.
     framebuffers: Vec<Owned<vk::Framebuffer>>,
