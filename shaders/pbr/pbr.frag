@@ -94,20 +94,31 @@ vec3 diffuse_light(vec3 n) {
     return max(sum, 0.0);
 }
 
-// What a surface reflects of the environment: the split sum of Karis (2013), and what it loses between its own facets given
-// back (Fdez-Aguera, A Multiple-Scattering Microfacet Model for Real-Time Image-Based Lighting, 2019).
+// What is reflected of light that comes from all around alike, after more than one reflection between the facets. `once` is
+// the part reflected at the first one, of which `lost` meets another facet (Fdez-Aguera, A Multiple-Scattering Microfacet
+// Model for Real-Time Image-Based Lighting, 2019).
+vec3 reflected_again(vec3 f0, vec3 once, float lost) {
+    vec3 average = f0 + (1.0 - f0) / 21.0;
+    return lost * once * average / (1.0 - average * lost);
+}
+
+// What a surface reflects of the environment: the split sum of Karis (2013), for the dielectric and the metal that it is a
+// mix of.
 Reflected environment_light(Surface s, vec3 to_eye) {
     float n_dot_v = clamp(dot(s.normal, to_eye), 0.0, 1.0);
     vec2 ab = texture(split_sum, vec2(n_dot_v, s.roughness)).xy;
-    vec3 radiance = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * exposure.y).rgb;
-    vec3 around = diffuse_light(s.normal);
-    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
-    vec3 once = f0 * ab.x + ab.y;
     float lost = 1.0 - (ab.x + ab.y);
-    vec3 average = f0 + (1.0 - f0) / 21.0;
-    vec3 again = lost * once * average / (1.0 - average * lost);
-    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - once - again);
-    return Reflected(diffuse * around, once * radiance + again * around);
+    vec3 dielectric = vec3(DIELECTRIC_F0 * ab.x + ab.y);
+    vec3 dielectric_again = reflected_again(vec3(DIELECTRIC_F0), dielectric, lost);
+    vec3 metal = s.base_color * ab.x + ab.y;
+    vec3 metal_again = reflected_again(s.base_color, metal, lost);
+
+    vec3 once = mix(dielectric, metal, s.metallic);
+    vec3 again = mix(dielectric_again, metal_again, s.metallic);
+    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - dielectric - dielectric_again);
+    vec3 reflection = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * exposure.y).rgb;
+    vec3 around = diffuse_light(s.normal);
+    return Reflected(diffuse * around, once * reflection + again * around);
 }
 
 void main() {
