@@ -213,7 +213,7 @@ impl Sample for Pbr {
     const MODEL: Option<&'static str> = Some("models/helmet.glb");
     const TEXTURES: &'static [TextureSlot] = &TextureSlot::ALL;
     const VIEW: Option<View> =
-        Some(View { eye: Vec3::new(0.42, 0.38, 0.78), target: Vec3::new(0.0, 0.22, 0.0), fov: 32.0 });
+        Some(View { eye: Vec3::new(0.72, 0.37, 0.98), target: Vec3::new(0.06, 0.243, 0.0), fov: 33.5 });
     const OPTIONAL_FEATURES: &'static [Feature] = &[Feature::FILL_MODE_NON_SOLID, Feature::SAMPLER_ANISOTROPY];
 
     fn new(context: &Context, parameters: &Parameters) -> Result<Self> {
@@ -341,7 +341,10 @@ impl Sample for Pbr {
         }
         // Before what blends with it.
         match &self.stage {
-            _ if self.shows_skybox && !self.environment.is_black => self.record_skybox(frame, parameters),
+            Some(stage) if self.shows_skybox && !self.environment.is_black => {
+                self.record_skybox(frame, parameters);
+                stage.draw_shadow(frame);
+            }
             Some(stage) => stage.draw(frame),
             None => {}
         }
