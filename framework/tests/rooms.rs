@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms whose doors it may open.
-const DOORS: [(&str, &[&str]); 9] = [
+const DOORS: [(&str, &[&str]); 10] = [
     ("gpu", &[]),
     ("scene", &[]),
     ("environment", &["gpu"]),
     ("camera", &[]),
+    ("parse", &[]),
     ("frame", &["camera", "gpu"]),
     ("shaders", &[]),
     ("model", &["environment", "frame", "gpu", "scene", "shaders"]),
     ("stage", &["frame", "gpu", "scene", "shaders"]),
-    ("app", &["camera", "frame", "gpu", "scene", "stage"]),
+    ("app", &["camera", "frame", "gpu", "parse", "scene", "stage"]),
 ];
 
 fn source_files(room: &str) -> Vec<PathBuf> {

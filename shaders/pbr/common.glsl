@@ -16,27 +16,23 @@ layout(set = 0, binding = 0) uniform Frame {
     vec4 irradiance[9]; // of the environment, by the normal: coefficients of the polynomials below
 };
 
-// All factors are linear. A texture's way from texture coordinates to where it is looked up: a matrix of two columns, a
+layout(std430, set = 0, binding = 1) readonly buffer Lights {
+    Light lights[];
+};
+
+// A texture's way from texture coordinates to where it is looked up: a matrix of two columns, a
 // translation, and in the last component which texture coordinates, 0 or 1.
 struct Slot {
     vec4 matrix;
     vec4 translation_and_set;
 };
 
-struct Material {
+// Set 1, once a material. All factors are linear.
+layout(set = 1, binding = 0) uniform Material {
     vec4 base_color_factor;
     vec4 emissive_factor; // w: the least alpha that a mask keeps
     vec4 factors;         // metallic, roughness, scale of the normal map, strength of the occlusion
-    vec4 unlit;           // x: 1 if it is
     Slot slots[5];
-};
-
-layout(std430, set = 0, binding = 1) readonly buffer Materials {
-    Material materials[];
-};
-
-layout(std430, set = 0, binding = 2) readonly buffer Lights {
-    Light lights[];
 };
 
 const uint BASE_COLOR = 0;
@@ -47,5 +43,4 @@ const uint EMISSIVE = 4;
 
 layout(push_constant) uniform Draw {
     mat4 world;
-    uint material;
 };

@@ -12,6 +12,10 @@ layout(constant_id = 2) const uint VIEW = 0;
 layout(constant_id = 3) const uint OPERATOR = 0;
 layout(constant_id = 4) const uint LIGHTS = 1;
 layout(constant_id = 5) const bool ENVIRONMENT = false;
+layout(constant_id = 6) const bool UNLIT = false;
+layout(constant_id = 7) const uint TEXTURES = 0;          // a bit for each slot that has one
+layout(constant_id = 8) const bool TRANSFORMED = false;   // whether any is looked up elsewhere than at texture coordinates 0
+layout(constant_id = 9) const bool SAME_OCCLUSION = false; // whether occlusion is the red of metallic-roughness
 
 const uint ALPHA_MASK = 1;
 const uint ALPHA_BLEND = 2;
@@ -30,9 +34,9 @@ const uint VIEW_DIFFUSE = 10;
 const uint VIEW_SPECULAR = 11;
 const uint VIEW_ENVIRONMENT = 12;
 
-layout(set = 0, binding = 3) uniform samplerCube environment; // rougher levels are blurred more
-layout(set = 0, binding = 4) uniform sampler2D split_sum;       // by n.v and roughness
-layout(set = 1, binding = 0) uniform sampler2D textures[5]; // by slot
+layout(set = 0, binding = 2) uniform samplerCube environment; // rougher levels are blurred more
+layout(set = 0, binding = 3) uniform sampler2D split_sum;     // by n.v and roughness
+layout(set = 1, binding = 1) uniform sampler2D textures[5];   // by slot
 
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 in_normal;
@@ -42,21 +46,31 @@ layout(location = 4) in vec4 tex_coords;
 
 layout(location = 0) out vec4 color;
 
-vec4 sampled(Material m, uint slot) {
-    Slot s = m.slots[slot];
-    vec2 coord = mix(tex_coords.xy, tex_coords.zw, s.translation_and_set.z);
-    return texture(textures[slot], mat2(s.matrix.xy, s.matrix.zw) * coord + s.translation_and_set.xy);
+// White where there is no texture.
+vec4 sampled(uint slot) {
+    if ((TEXTURES & (1u << slot)) == 0) {
+        return vec4(1.0);
+    }
+    vec2 coord = tex_coords.xy;
+    if (TRANSFORMED) {
+        Slot s = slots[slot];
+        coord = mix(tex_coords.xy, tex_coords.zw, s.translation_and_set.z);
+        coord = mat2(s.matrix.xy, s.matrix.zw) * coord + s.translation_and_set.xy;
+    }
+    return texture(textures[slot], coord);
 }
 
 // The normal of the surface with what the normal map has on it, world space, on the side that is seen.
-vec3 surface_normal(Material m) {
+vec3 surface_normal() {
     // Lines and points may have no normal; they face the eye.
     vec3 normal = dot(in_normal, in_normal) > 0.0 ? normalize(in_normal) : normalize(eye.xyz - position);
-    vec3 mapped = sampled(m, NORMAL).xyz * 2.0 - 1.0;
-    mapped.xy *= m.factors.z;
-    vec3 bitangent = cross(normal, in_tangent.xyz) * in_tangent.w;
-    // Where there are no tangents both are 0, and the normal stays what it is.
-    normal = normalize(in_tangent.xyz * mapped.x + bitangent * mapped.y + normal * mapped.z);
+    if ((TEXTURES & (1u << NORMAL)) != 0) {
+        vec3 mapped = sampled(NORMAL).xyz * 2.0 - 1.0;
+        mapped.xy *= factors.z;
+        vec3 bitangent = cross(normal, in_tangent.xyz) * in_tangent.w;
+        // Where there are no tangents both are 0, and the normal stays what it is.
+        normal = normalize(in_tangent.xyz * mapped.x + bitangent * mapped.y + normal * mapped.z);
+    }
     return gl_FrontFacing ? normal : -normal;
 }
 
@@ -80,28 +94,38 @@ vec3 diffuse_light(vec3 n) {
     return max(sum, 0.0);
 }
 
-// What a surface reflects of the environment: the split sum of Karis (2013), and what it loses between its own facets given
-// back (Fdez-Aguera, A Multiple-Scattering Microfacet Model for Real-Time Image-Based Lighting, 2019).
+// What is reflected of light that comes from all around alike, after more than one reflection between the facets. `once` is
+// the part reflected at the first one, of which `lost` meets another facet (Fdez-Aguera, A Multiple-Scattering Microfacet
+// Model for Real-Time Image-Based Lighting, 2019).
+vec3 reflected_again(vec3 f0, vec3 once, float lost) {
+    vec3 average = f0 + (1.0 - f0) / 21.0;
+    return lost * once * average / (1.0 - average * lost);
+}
+
+// What a surface reflects of the environment: the split sum of Karis (2013), for the dielectric and the metal that it is a
+// mix of.
 Reflected environment_light(Surface s, vec3 to_eye) {
     float n_dot_v = clamp(dot(s.normal, to_eye), 0.0, 1.0);
     vec2 ab = texture(split_sum, vec2(n_dot_v, s.roughness)).xy;
-    vec3 radiance = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * exposure.y).rgb;
-    vec3 around = diffuse_light(s.normal);
-    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
-    vec3 once = f0 * ab.x + ab.y;
     float lost = 1.0 - (ab.x + ab.y);
-    vec3 average = f0 + (1.0 - f0) / 21.0;
-    vec3 again = lost * once * average / (1.0 - average * lost);
-    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - once - again);
-    return Reflected(diffuse * around, once * radiance + again * around);
+    vec3 dielectric = vec3(DIELECTRIC_F0 * ab.x + ab.y);
+    vec3 dielectric_again = reflected_again(vec3(DIELECTRIC_F0), dielectric, lost);
+    vec3 metal = s.base_color * ab.x + ab.y;
+    vec3 metal_again = reflected_again(s.base_color, metal, lost);
+
+    vec3 once = mix(dielectric, metal, s.metallic);
+    vec3 again = mix(dielectric_again, metal_again, s.metallic);
+    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - dielectric - dielectric_again);
+    vec3 reflection = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * exposure.y).rgb;
+    vec3 around = diffuse_light(s.normal);
+    return Reflected(diffuse * around, once * reflection + again * around);
 }
 
 void main() {
-    Material m = materials[material];
-    vec4 base_color = in_color * m.base_color_factor * sampled(m, BASE_COLOR);
+    vec4 base_color = in_color * base_color_factor * sampled(BASE_COLOR);
     float alpha = 1.0;
     if (ALPHA_MODE == ALPHA_MASK) {
-        float cutoff = m.emissive_factor.w;
+        float cutoff = emissive_factor.w;
         // Where samples are covered one by one the cut is as wide as a pixel, and so free of steps.
         float width = max(fwidth(base_color.a), 1e-4);
         alpha = COVERAGE ? clamp((base_color.a - cutoff) / width + 0.5, 0.0, 1.0) : 1.0;
@@ -113,12 +137,13 @@ void main() {
     }
 
     // Roughness is in green, metalness in blue (glTF 2.0, section 3.9.2).
-    vec4 metallic_roughness = sampled(m, METALLIC_ROUGHNESS);
-    vec3 normal = surface_normal(m);
+    vec4 metallic_roughness = sampled(METALLIC_ROUGHNESS);
+    vec3 normal = surface_normal();
     Surface surface =
-        Surface(base_color.rgb, m.factors.x * metallic_roughness.b, m.factors.y * metallic_roughness.g, normal);
-    float occlusion = 1.0 + m.factors.w * (sampled(m, OCCLUSION).r - 1.0);
-    vec3 emissive = m.emissive_factor.rgb * sampled(m, EMISSIVE).rgb;
+        Surface(base_color.rgb, factors.x * metallic_roughness.b, factors.y * metallic_roughness.g, normal);
+    float occlusion = SAME_OCCLUSION ? metallic_roughness.r : sampled(OCCLUSION).r;
+    occlusion = 1.0 + factors.w * (occlusion - 1.0);
+    vec3 emissive = emissive_factor.rgb * sampled(EMISSIVE).rgb;
     vec3 to_eye = normalize(eye.xyz - position);
 
     vec3 diffuse = vec3(0.0);
@@ -139,7 +164,7 @@ void main() {
     }
 
     // An unlit material shows its base colour and nothing else; it is exposed like the rest.
-    vec3 radiance = mix(diffuse + specular + emissive, base_color.rgb, m.unlit.x);
+    vec3 radiance = UNLIT ? base_color.rgb : diffuse + specular + emissive;
     color = vec4(tone_mapped(OPERATOR, exposure.x * radiance), alpha);
 
     // The target encodes sRGB; numbers are to be read from the picture as they are.

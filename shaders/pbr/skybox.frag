@@ -1,17 +1,19 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
+#include <color.glsl>
 #include <tone_mapping.glsl>
 
-layout(constant_id = 3) const uint OPERATOR = 0;
+layout(constant_id = 0) const uint OPERATOR = 0;
 
-layout(set = 0, binding = 3) uniform samplerCube environment;
+layout(set = 0, binding = 2) uniform samplerCube environment;
 
-layout(location = 0) in vec4 far_point;
+layout(location = 0) in vec3 direction;
 
 layout(location = 0) out vec4 color;
 
 void main() {
-    vec3 direction = far_point.xyz / far_point.w - eye.xyz;
-    color = vec4(tone_mapped(OPERATOR, exposure.x * textureLod(environment, direction, 0.0).rgb), 1.0);
+    // A little out of focus, as behind a lens: the first level would show its texels.
+    vec3 radiance = textureLod(environment, direction, 0.5).rgb;
+    color = vec4(dithered(tone_mapped(OPERATOR, exposure.x * radiance), gl_FragCoord.xy), 1.0);
 }

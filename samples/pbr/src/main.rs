@@ -13,10 +13,11 @@
 //! shown     = operator(exposure * (reflected + emitted))
 //! ```
 //!
-//! `record` draws each part of the model with its node's matrix and its material's place in a storage buffer as push constants;
-//! all of the above stands in `shaders/pbr/pbr.frag`.
+//! `record` draws each part of the model with its node's matrix as a push constant and its material's factors and textures in a
+//! descriptor set; all of the above stands in `shaders/pbr/pbr.frag`.
 
 use std::collections::{HashMap, HashSet};
+use std::f32::consts::PI;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use ashwright::anyhow::{Context as _, Result};
 use ashwright::ash::vk;
 use ashwright::camera::View;
 use ashwright::clap::{self, Args, ValueEnum};
+use ashwright::environment::{self, Environment, EnvironmentMaps};
 use ashwright::glam::{Affine2, Mat4, Vec3, Vec4};
 use ashwright::gpu::{
     Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Feature, Image, Owned, Upload,
@@ -41,6 +43,9 @@ const LOOK: Look = Look {
     ground: Vec3::new(0.060, 0.056, 0.052),
 };
 
+/// The way that the sun's light travels where the environment does not say it.
+const DIRECTION: Vec3 = Vec3::new(-0.6, -0.8, -0.5);
+
 fn main() -> ExitCode {
     ashwright::run::<Pbr>(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_DESCRIPTION"))
 }
@@ -49,18 +54,21 @@ fn main() -> ExitCode {
 #[derive(Debug, Clone, Args)]
 #[group(skip)]
 struct Parameters {
+    /// The light from all around: none, the name of a file in assets/environments, or a file .hdr or .ktx2 of yours
+    #[arg(long, value_name = "NAME|FILE", default_value = "studio")]
+    environment: String,
     /// Which lights shine: one sun, those of the model, or both [default: the model's, where it has any]
     #[arg(long, value_enum)]
     lights: Option<Lights>,
-    /// The way that the sun's light travels
-    #[arg(long, value_name = "X,Y,Z", default_value = "-0.6,-0.8,-0.5", allow_hyphen_values = true, value_parser = parse::vector)]
-    light_direction: Vec3,
-    /// The illuminance of the sun's light
-    #[arg(long, value_name = "LUX", default_value = "3.14159265", allow_hyphen_values = true, value_parser = parse::positive)]
-    light_illuminance: f32,
-    /// The linear colour of the sun's light
-    #[arg(long, value_name = "R,G,B", default_value = "1,1,1", allow_hyphen_values = true, value_parser = parse::vector)]
-    light_color: Vec3,
+    /// The way that the sun's light travels [default: as in the environment]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse::vector)]
+    light_direction: Option<Vec3>,
+    /// The illuminance of the sun's light [default: as in the environment; without one 3.14159]
+    #[arg(long, value_name = "LUX", allow_hyphen_values = true, value_parser = parse::positive)]
+    light_illuminance: Option<f32>,
+    /// The linear colour of the sun's light [default: as in the environment]
+    #[arg(long, value_name = "R,G,B", allow_hyphen_values = true, value_parser = parse::vector)]
+    light_color: Option<Vec3>,
     /// A factor of all light, as a power of two
     #[arg(long, value_name = "STOPS", default_value = "0", allow_hyphen_values = true, value_parser = parse::finite)]
     exposure: f32,
@@ -121,6 +129,7 @@ enum Lights {
 #[repr(C)]
 struct FrameUniforms {
     view_projection: Mat4,
+    clip_to_world: Mat4,
     eye: Vec4,
     exposure: Vec4,
     irradiance: [Vec4; 9],
@@ -141,7 +150,6 @@ struct MaterialRecord {
     base_color_factor: Vec4,
     emissive_factor: Vec4,
     factors: Vec4,
-    unlit: Vec4,
     slots: [SlotRecord; TextureSlot::COUNT],
 }
 
@@ -153,15 +161,6 @@ struct LightRecord {
     position: Vec4,
     direction: Vec4,
     cone: Vec4,
-}
-
-/// `Draw` in `shaders/pbr/common.glsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct DrawConstants {
-    world: Mat4,
-    material: u32,
-    padding: [u32; 3],
 }
 
 struct Pbr {
@@ -180,14 +179,22 @@ struct Pbr {
     pipeline_layout: Owned<vk::PipelineLayout>,
     /// Those that have been looked at.
     pipelines: HashMap<Variant, Pipelines>,
+    skyboxes: HashMap<Operator, Owned<vk::Pipeline>>,
+    /// Whether the environment is seen behind the model.
+    shows_skybox: bool,
     /// What the model is made of.
     kinds: Vec<Kind>,
     samples: vk::SampleCountFlags,
     /// Written by the CPU every frame, so there is one of each for every frame in flight.
     uniforms: Vec<Buffer>,
     lights: Vec<Buffer>,
+    /// Those that shine.
     light_records: Vec<LightRecord>,
-    light_count: u32,
+    environment: EnvironmentMaps,
+    /// What it was asked for by.
+    environment_name: String,
+    /// What else there is.
+    environment_names: Vec<String>,
     frame_sets: DescriptorSets,
     /// One for each material of the scene.
     material_sets: DescriptorSets,
@@ -206,7 +213,7 @@ impl Sample for Pbr {
     const MODEL: Option<&'static str> = Some("models/helmet.glb");
     const TEXTURES: &'static [TextureSlot] = &TextureSlot::ALL;
     const VIEW: Option<View> =
-        Some(View { eye: Vec3::new(0.42, 0.38, 0.78), target: Vec3::new(0.0, 0.22, 0.0), fov: 32.0 });
+        Some(View { eye: Vec3::new(0.72, 0.37, 0.98), target: Vec3::new(0.06, 0.243, 0.0), fov: 33.5 });
     const OPTIONAL_FEATURES: &'static [Feature] = &[Feature::FILL_MODE_NON_SOLID, Feature::SAMPLER_ANISOTROPY];
 
     fn new(context: &Context, parameters: &Parameters) -> Result<Self> {
@@ -214,7 +221,8 @@ impl Sample for Pbr {
         let scene = context.scene.clone();
         let model = Model::new(device, &scene)?;
         let deformation = Deformation::new(device, &scene, &model)?;
-        // The sun and those of the model, each at its place whether it shines or not.
+        let environment = EnvironmentMaps::new(device, &Environment::named(&parameters.environment)?)?;
+        // The sun and those of the model.
         let light_count = 1 + shining_nodes(&scene).count();
 
         let render_pass = create_render_pass(context)?;
@@ -231,8 +239,9 @@ impl Sample for Pbr {
         let materials = upload_materials(device, &scene)?;
         let frame_sets = DescriptorSets::new(device, "frame", &set_layouts[0], FRAMES_IN_FLIGHT)?;
         let material_sets = DescriptorSets::new(device, "material", &set_layouts[1], scene.materials.len())?;
-        write_frame_sets(device, &frame_sets, &uniforms, &materials, &lights);
-        write_material_sets(device, &material_sets, &scene, &model);
+        write_frame_sets(device, &frame_sets, &uniforms, &lights);
+        write_environment(device, &frame_sets, &environment);
+        write_material_sets(device, &material_sets, &scene, &model, &materials);
 
         let (blended, mut solid): (Vec<usize>, Vec<usize>) =
             (0..model.draws.len()).partition(|&draw| Alpha::of(&scene, &model.draws[draw]) == Alpha::Blend);
@@ -244,6 +253,8 @@ impl Sample for Pbr {
             solid,
             blended: blended.into_iter().map(|draw| (0.0, draw)).collect(),
             pipelines: HashMap::new(),
+            skyboxes: HashMap::new(),
+            shows_skybox: context.setting.stage && context.setting.background.is_none(),
             kinds: kinds(&scene, &model),
             samples: context.target.samples,
             render_pass,
@@ -252,7 +263,9 @@ impl Sample for Pbr {
             uniforms,
             lights,
             light_records: Vec::with_capacity(light_count),
-            light_count: light_count as u32,
+            environment,
+            environment_name: parameters.environment.clone(),
+            environment_names: environment::names(),
             frame_sets,
             material_sets,
             _set_layouts: set_layouts,
@@ -263,14 +276,18 @@ impl Sample for Pbr {
             model,
             scene,
         };
+        sample.collect_lights(parameters);
         sample.make_pipelines(parameters)?;
         Ok(sample)
     }
 
     fn update(&mut self, step: &Step<'_>, parameters: &Parameters) -> Result<()> {
         self.pose.evaluate(&self.scene, step.clips);
+        if parameters.environment != self.environment_name {
+            self.change_environment(&parameters.environment)?;
+        }
         self.collect_lights(parameters);
-        // Another view or operator is another shader: made when it is first looked at.
+        // Another view, operator or number of lights is another shader: made when it is first looked at.
         self.make_pipelines(parameters)
     }
 
@@ -278,16 +295,25 @@ impl Sample for Pbr {
         ui.add(egui::Slider::new(&mut parameters.exposure, -6.0..=6.0).text("exposure, stops"));
         choose(ui, "operator", &mut parameters.operator);
         choose(ui, "view", &mut parameters.view);
+        egui::ComboBox::from_label("environment").selected_text(parameters.environment.as_str()).show_ui(ui, |ui| {
+            for name in &self.environment_names {
+                ui.selectable_value(&mut parameters.environment, name.clone(), name);
+            }
+        });
         let mut lights = self.lights_of(parameters);
-        if self.light_count > 1 {
+        if shining_nodes(&self.scene).next().is_some() {
             choose(ui, "lights", &mut lights);
             parameters.lights = Some(lights);
         }
         if lights != Lights::Model {
-            ui.add(egui::Slider::new(&mut parameters.light_illuminance, 0.0..=20.0).text("sun, lux"));
-            let direction = &mut parameters.light_direction;
+            let Sunlight { mut direction, mut illuminance, .. } = sunlight(parameters, &self.environment);
+            if ui.add(egui::Slider::new(&mut illuminance, 0.0..=20.0).text("sun, lux")).changed() {
+                parameters.light_illuminance = Some(illuminance);
+            }
             for (axis, name) in [(0, "towards x"), (1, "y"), (2, "z")] {
-                ui.add(egui::Slider::new(&mut direction[axis], -1.0..=1.0).text(name));
+                if ui.add(egui::Slider::new(&mut direction[axis], -1.0..=1.0).text(name)).changed() {
+                    parameters.light_direction = Some(direction);
+                }
             }
         }
         ui.checkbox(&mut parameters.wireframe, "wireframe");
@@ -314,8 +340,13 @@ impl Sample for Pbr {
             self.record_draws(frame, self.solid.iter().copied(), parameters);
         }
         // Before what blends with it.
-        if let Some(stage) = &self.stage {
-            stage.draw(frame);
+        match &self.stage {
+            Some(stage) if self.shows_skybox && !self.environment.is_black => {
+                self.record_skybox(frame, parameters);
+                stage.draw_shadow(frame);
+            }
+            Some(stage) => stage.draw(frame),
+            None => {}
         }
         if !self.blended.is_empty() {
             let _pass = frame.pass(c"blended");
@@ -335,35 +366,44 @@ impl Sample for Pbr {
 impl Pbr {
     /// The lights that shine: those of the model where it has any, unless told otherwise.
     fn lights_of(&self, parameters: &Parameters) -> Lights {
-        parameters.lights.unwrap_or(if self.light_count > 1 { Lights::Model } else { Lights::Sun })
+        let own = if shining_nodes(&self.scene).next().is_some() { Lights::Model } else { Lights::Sun };
+        parameters.lights.unwrap_or(own)
     }
 
-    /// The sun first, then the model's lights where their nodes are now. What does not shine is black.
+    /// The sun, and the model's lights where their nodes are now, as far as they shine.
     fn collect_lights(&mut self, parameters: &Parameters) {
         let lights = self.lights_of(parameters);
-        let share = |shines: bool| if shines { 1.0 } else { 0.0 };
-        let sun = parameters.light_color * parameters.light_illuminance * share(lights != Lights::Model);
         self.light_records.clear();
-        self.light_records.push(LightRecord {
-            color: sun.extend(0.0),
-            position: Vec4::ZERO,
-            direction: parameters.light_direction.try_normalize().unwrap_or(Vec3::NEG_Y).extend(0.0),
-            cone: NO_CONE,
-        });
-        let share = share(lights != Lights::Sun);
-        let (scene, pose) = (&self.scene, &self.pose);
-        let records = shining_nodes(scene).map(|(node, light)| light_record(light, pose.world(node), share));
-        self.light_records.extend(records);
+        if lights != Lights::Model {
+            self.light_records.push(sunlight(parameters, &self.environment).record());
+        }
+        if lights != Lights::Sun {
+            let (scene, pose) = (&self.scene, &self.pose);
+            self.light_records.extend(shining_nodes(scene).map(|(node, light)| light_record(light, pose.world(node))));
+        }
+        self.light_records.retain(|light| light.color.truncate() != Vec3::ZERO);
+    }
+
+    /// Another light from all around. The sets that name the old one may be in use, so this waits for the GPU.
+    fn change_environment(&mut self, name: &str) -> Result<()> {
+        let environment = EnvironmentMaps::new(&self.device, &Environment::named(name)?)?;
+        self.device.wait_idle()?;
+        write_environment(&self.device, &self.frame_sets, &environment);
+        self.environment = environment;
+        name.clone_into(&mut self.environment_name);
+        Ok(())
     }
 
     fn write_frame(&mut self, frame: &Frame<'_>, parameters: &Parameters) {
+        let view_projection = frame.camera.view_projection();
         self.uniforms[frame.index].write(
             0,
             &[FrameUniforms {
-                view_projection: frame.camera.view_projection(),
+                view_projection,
+                clip_to_world: view_projection.inverse(),
                 eye: frame.camera.eye.extend(1.0),
-                exposure: Vec4::splat(parameters.exposure.exp2()),
-                irradiance: [Vec4::ZERO; 9],
+                exposure: Vec4::new(parameters.exposure.exp2(), self.environment.roughest_level, 0.0, 0.0),
+                irradiance: self.environment.irradiance,
             }],
         );
         self.lights[frame.index].write(0, &self.light_records);
@@ -395,7 +435,7 @@ impl Pbr {
 
             for draw in draws.map(|draw| &model.draws[draw]) {
                 let kind = Kind::of(&self.scene, draw);
-                let Pipelines { filled, wireframe: lines } = &self.pipelines[&Variant::of(kind, parameters)];
+                let Pipelines { filled, wireframe: lines } = &self.pipelines[&self.variant(kind, parameters)];
                 device.cmd_bind_pipeline(commands, graphics, **lines.as_ref().filter(|_| wireframe).unwrap_or(filled));
                 let shape = if draw.deformed { deformed } else { rest };
                 device.cmd_bind_vertex_buffers(commands, 0, &[shape.positions, shape.normals], &[0; 2]);
@@ -406,9 +446,9 @@ impl Pbr {
                 device.cmd_bind_descriptor_sets(commands, graphics, *self.pipeline_layout, 1, &material_set, &[]);
 
                 let world = draw.world(&self.pose);
-                let constants = DrawConstants { world, material: draw.material as u32, padding: [0; 3] };
-                let bytes = bytemuck::bytes_of(&constants);
-                device.cmd_push_constants(commands, *self.pipeline_layout, DRAW_STAGES, 0, bytes);
+                let bytes = bytemuck::bytes_of(&world);
+                let vertex = vk::ShaderStageFlags::VERTEX;
+                device.cmd_push_constants(commands, *self.pipeline_layout, vertex, 0, bytes);
                 // A mirrored node turns its triangles around.
                 let mirrored = world.determinant() < 0.0;
                 let front = if mirrored { vk::FrontFace::CLOCKWISE } else { vk::FrontFace::COUNTER_CLOCKWISE };
@@ -428,58 +468,76 @@ impl Pbr {
         }
     }
 
+    /// The environment behind all that is drawn already.
+    fn record_skybox(&self, frame: &Frame<'_>, parameters: &Parameters) {
+        let _pass = frame.pass(c"skybox");
+        let (device, commands, graphics) = (frame.device, frame.commands, vk::PipelineBindPoint::GRAPHICS);
+        let frame_set = [self.frame_sets[frame.index]];
+        // SAFETY: inside the render pass that the pipeline was made for; set and pipeline live until the GPU is done with
+        // them. A triangle without vertex buffers.
+        unsafe {
+            device.cmd_bind_pipeline(commands, graphics, *self.skyboxes[&parameters.operator]);
+            device.cmd_bind_descriptor_sets(commands, graphics, *self.pipeline_layout, 0, &frame_set, &[]);
+            device.cmd_set_cull_mode(commands, vk::CullModeFlags::NONE);
+            device.cmd_set_front_face(commands, vk::FrontFace::COUNTER_CLOCKWISE);
+            device.cmd_draw(commands, 3, 1, 0, 0);
+        }
+    }
+
+    /// What the pipeline of a kind is made for.
+    fn variant(&self, kind: Kind, parameters: &Parameters) -> Variant {
+        Variant {
+            kind,
+            view: parameters.view,
+            operator: parameters.operator,
+            lights: self.light_records.len() as u32,
+            environment: !self.environment.is_black,
+        }
+    }
+
     /// The pipelines for what is to be seen, as far as they are not there yet.
     fn make_pipelines(&mut self, parameters: &Parameters) -> Result<()> {
-        for &kind in &self.kinds {
-            let look = Variant::of(kind, parameters);
-            if !self.pipelines.contains_key(&look) {
-                let pipelines = self.create_pipelines(look)?;
-                self.pipelines.insert(look, pipelines);
+        for index in 0..self.kinds.len() {
+            let variant = self.variant(self.kinds[index], parameters);
+            if !self.pipelines.contains_key(&variant) {
+                let pipelines = self.create_pipelines(variant)?;
+                self.pipelines.insert(variant, pipelines);
             }
+        }
+        if self.shows_skybox && !self.skyboxes.contains_key(&parameters.operator) {
+            self.skyboxes.insert(parameters.operator, self.create_skybox(parameters.operator)?);
         }
         Ok(())
     }
 
     /// The pipelines of a variant.
     fn create_pipelines(&self, variant: Variant) -> Result<Pipelines> {
-        let can_draw_lines = self.device.has(Feature::FILL_MODE_NON_SOLID);
-        let wireframe = match can_draw_lines && variant.kind.topology == Topology::Triangles {
-            true => Some(self.create_pipeline(variant, vk::PolygonMode::LINE)?),
-            false => None,
-        };
-        Ok(Pipelines { filled: self.create_pipeline(variant, vk::PolygonMode::FILL)?, wireframe })
-    }
-
-    fn create_pipeline(&self, variant: Variant, polygon_mode: vk::PolygonMode) -> Result<Owned<vk::Pipeline>> {
-        let (device, samples, kind) = (&self.device, self.samples, variant.kind);
+        let device = &self.device;
         let vertex = device.shader_module(shaders::spirv!("pbr/pbr.vert"), "pbr.vert")?;
         let fragment = device.shader_module(shaders::spirv!("pbr/pbr.frag"), "pbr.frag")?;
-        // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
-        let coverage = kind.alpha == Alpha::Mask && samples != vk::SampleCountFlags::TYPE_1;
         let has_tangents = self.model.tangents.is_some();
-        // TANGENTS in pbr.vert; ALPHA_MODE, COVERAGE, VIEW, OPERATOR and LIGHTS in pbr.frag.
+        let Variant { kind, view, operator, lights, environment } = variant;
+        // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
+        let coverage = kind.alpha == Alpha::Mask && self.samples != vk::SampleCountFlags::TYPE_1;
+        // TANGENTS in pbr.vert; from ALPHA_MODE to SAME_OCCLUSION in pbr.frag.
         let vertex_constants = [u32::from(has_tangents)];
-        let fragment_constants =
-            [kind.alpha as u32, u32::from(coverage), variant.view as u32, variant.operator as u32, self.light_count];
-        let entries: Vec<_> = (0..fragment_constants.len() as u32)
-            .map(|constant_id| vk::SpecializationMapEntry { constant_id, offset: 4 * constant_id, size: 4 })
-            .collect();
+        let fragment_constants = [
+            kind.alpha as u32,
+            u32::from(coverage),
+            view as u32,
+            operator as u32,
+            lights,
+            u32::from(environment),
+            u32::from(kind.unlit),
+            kind.textures,
+            u32::from(kind.transformed),
+            u32::from(kind.same_occlusion),
+        ];
+        let entries = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(constant);
         let vertex_specialization =
             vk::SpecializationInfo::default().map_entries(&entries[..1]).data(bytemuck::bytes_of(&vertex_constants));
         let fragment_specialization =
             vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::bytes_of(&fragment_constants));
-        let stages = [
-            vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::VERTEX)
-                .module(*vertex)
-                .name(c"main")
-                .specialization_info(&vertex_specialization),
-            vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::FRAGMENT)
-                .module(*fragment)
-                .name(c"main")
-                .specialization_info(&fragment_specialization),
-        ];
 
         // Each attribute is a stream of its own, at the binding of the same number as its location in the shader. A model
         // without tangents has no stream of them: the shader, which then does not look at them, gets colours.
@@ -503,15 +561,56 @@ impl Pbr {
                 vk::VertexInputAttributeDescription::default().location(location).binding(binding).format(format)
             })
             .collect();
-        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
-            .vertex_binding_descriptions(bindings)
-            .vertex_attribute_descriptions(&attributes);
-        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(match kind.topology {
-            Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
-            Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
-            Topology::Points => vk::PrimitiveTopology::POINT_LIST,
-        });
+        let how = How {
+            stages: &[
+                stage(vk::ShaderStageFlags::VERTEX, *vertex).specialization_info(&vertex_specialization),
+                stage(vk::ShaderStageFlags::FRAGMENT, *fragment).specialization_info(&fragment_specialization),
+            ],
+            vertex_input: vk::PipelineVertexInputStateCreateInfo::default()
+                .vertex_binding_descriptions(bindings)
+                .vertex_attribute_descriptions(&attributes),
+            topology: match kind.topology {
+                Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
+                Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
+                Topology::Points => vk::PrimitiveTopology::POINT_LIST,
+            },
+            polygon_mode: vk::PolygonMode::FILL,
+            coverage,
+            blend: kind.alpha == Alpha::Blend,
+        };
+        let can_draw_lines = device.has(Feature::FILL_MODE_NON_SOLID) && kind.topology == Topology::Triangles;
+        let lines = How { polygon_mode: vk::PolygonMode::LINE, ..how };
+        Ok(Pipelines {
+            filled: self.create_pipeline("pbr", &how)?,
+            wireframe: can_draw_lines.then(|| self.create_pipeline("pbr wireframe", &lines)).transpose()?,
+        })
+    }
 
+    fn create_skybox(&self, operator: Operator) -> Result<Owned<vk::Pipeline>> {
+        let vertex = self.device.shader_module(shaders::spirv!("pbr/skybox.vert"), "skybox.vert")?;
+        let fragment = self.device.shader_module(shaders::spirv!("pbr/skybox.frag"), "skybox.frag")?;
+        let entries = [constant(0)];
+        let constants = [operator as u32];
+        let specialization =
+            vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::bytes_of(&constants));
+        self.create_pipeline(
+            "skybox",
+            &How {
+                stages: &[
+                    stage(vk::ShaderStageFlags::VERTEX, *vertex),
+                    stage(vk::ShaderStageFlags::FRAGMENT, *fragment).specialization_info(&specialization),
+                ],
+                vertex_input: Default::default(),
+                topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+                polygon_mode: vk::PolygonMode::FILL,
+                coverage: false,
+                blend: false,
+            },
+        )
+    }
+
+    fn create_pipeline(&self, name: &str, how: &How<'_>) -> Result<Owned<vk::Pipeline>> {
+        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(how.topology);
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&[
@@ -521,17 +620,17 @@ impl Pbr {
             vk::DynamicState::FRONT_FACE,
         ]);
         let rasterization =
-            vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
+            vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(how.polygon_mode).line_width(1.0);
         let multisample = vk::PipelineMultisampleStateCreateInfo::default()
-            .rasterization_samples(samples)
-            .alpha_to_coverage_enable(coverage);
+            .rasterization_samples(self.samples)
+            .alpha_to_coverage_enable(how.coverage);
         // What blends hides nothing behind it: it is tested against depth, and writes none.
         let depth = vk::PipelineDepthStencilStateCreateInfo::default()
             .depth_test_enable(true)
-            .depth_write_enable(kind.alpha != Alpha::Blend)
+            .depth_write_enable(!how.blend)
             .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
         let blend_attachments = [vk::PipelineColorBlendAttachmentState::default()
-            .blend_enable(kind.alpha == Alpha::Blend)
+            .blend_enable(how.blend)
             .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
             .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
             .src_alpha_blend_factor(vk::BlendFactor::ONE)
@@ -540,8 +639,8 @@ impl Pbr {
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
 
         let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&vertex_input)
+            .stages(how.stages)
+            .vertex_input_state(&how.vertex_input)
             .input_assembly_state(&input_assembly)
             .viewport_state(&viewport)
             .rasterization_state(&rasterization)
@@ -551,11 +650,21 @@ impl Pbr {
             .dynamic_state(&dynamic)
             .layout(*self.pipeline_layout)
             .render_pass(*self.render_pass);
+        let device = &self.device;
         // SAFETY: the create-info is valid and all that it points to is alive.
         let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
         let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
-        Ok(device.own(pipeline, "pbr"))
+        Ok(device.own(pipeline, name))
     }
+}
+
+/// Where a specialization constant of 32 bits lies.
+fn constant(id: u32) -> vk::SpecializationMapEntry {
+    vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 }
+}
+
+fn stage<'a>(stage: vk::ShaderStageFlags, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a> {
+    vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
 }
 
 /// A box to choose one of several in.
@@ -571,6 +680,42 @@ fn choose<T: ValueEnum + Copy + PartialEq + std::fmt::Debug>(ui: &mut egui::Ui, 
 /// The cone of what is no spot light: full everywhere.
 const NO_CONE: Vec4 = Vec4::new(0.0, 1.0, 0.0, 0.0);
 
+/// A light from far away.
+struct Sunlight {
+    /// The way that the light travels.
+    direction: Vec3,
+    /// Lux.
+    illuminance: f32,
+    color: Vec3,
+}
+
+/// The sun: that of the environment, as far as the command line says nothing else. An environment whose light is all in its
+/// picture has none; where there is no environment, the light makes a white wall that faces it just white.
+fn sunlight(parameters: &Parameters, environment: &EnvironmentMaps) -> Sunlight {
+    let (direction, irradiance) = match environment.sun {
+        Some(sun) => (-sun.direction, sun.irradiance),
+        None if environment.is_black => (DIRECTION, Vec3::splat(PI)),
+        None => (DIRECTION, Vec3::ZERO),
+    };
+    let illuminance = irradiance.max_element();
+    Sunlight {
+        direction: parameters.light_direction.unwrap_or(direction),
+        illuminance: parameters.light_illuminance.unwrap_or(illuminance),
+        color: parameters.light_color.unwrap_or(if illuminance > 0.0 { irradiance / illuminance } else { Vec3::ONE }),
+    }
+}
+
+impl Sunlight {
+    fn record(&self) -> LightRecord {
+        LightRecord {
+            color: (self.color * self.illuminance).extend(0.0),
+            position: Vec4::ZERO,
+            direction: self.direction.try_normalize().unwrap_or(Vec3::NEG_Y).extend(0.0),
+            cone: NO_CONE,
+        }
+    }
+}
+
 /// The nodes of the shown scene that have a light.
 fn shining_nodes(scene: &Scene) -> impl Iterator<Item = (usize, &scene::Light)> {
     let shown = scene.nodes.iter().enumerate().filter(|(_, node)| node.in_scene);
@@ -578,8 +723,8 @@ fn shining_nodes(scene: &Scene) -> impl Iterator<Item = (usize, &scene::Light)> 
 }
 
 /// A light of the model as its node has it: it shines along -Z.
-fn light_record(light: &scene::Light, world: Mat4, share: f32) -> LightRecord {
-    let color = light.color * light.intensity * share;
+fn light_record(light: &scene::Light, world: Mat4) -> LightRecord {
+    let color = light.color * light.intensity;
     let direction = (-world.z_axis.truncate()).try_normalize().unwrap_or(Vec3::NEG_Z);
     let (has_place, range, cone) = match light.kind {
         LightKind::Directional => (0.0, None, NO_CONE),
@@ -702,23 +847,27 @@ fn create_set_layouts(device: &Arc<Device>) -> Result<[DescriptorSetLayout; 2]> 
         device,
         "frame",
         &[
-            binding(0, vk::DescriptorType::UNIFORM_BUFFER, DRAW_STAGES),
-            binding(1, vk::DescriptorType::STORAGE_BUFFER, DRAW_STAGES),
-            binding(2, vk::DescriptorType::STORAGE_BUFFER, vk::ShaderStageFlags::FRAGMENT),
+            binding(
+                0,
+                vk::DescriptorType::UNIFORM_BUFFER,
+                vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::FRAGMENT,
+            ),
+            binding(1, vk::DescriptorType::STORAGE_BUFFER, vk::ShaderStageFlags::FRAGMENT),
+            binding(2, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::ShaderStageFlags::FRAGMENT),
+            binding(3, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::ShaderStageFlags::FRAGMENT),
         ],
     )?;
     let material = DescriptorSetLayout::new(
         device,
         "material",
-        &[binding(0, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::ShaderStageFlags::FRAGMENT)
-            .descriptor_count(TextureSlot::COUNT as u32)],
+        &[
+            binding(0, vk::DescriptorType::UNIFORM_BUFFER, vk::ShaderStageFlags::FRAGMENT),
+            binding(1, vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::ShaderStageFlags::FRAGMENT)
+                .descriptor_count(TextureSlot::COUNT as u32),
+        ],
     )?;
     Ok([frame, material])
 }
-
-/// The stages that read the push constants, the frame's uniforms and the materials.
-const DRAW_STAGES: vk::ShaderStageFlags =
-    vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw());
 
 fn create_pipeline_layout(
     device: &Arc<Device>,
@@ -726,20 +875,30 @@ fn create_pipeline_layout(
 ) -> Result<Owned<vk::PipelineLayout>> {
     let set_layouts = [*set_layouts[0], *set_layouts[1]];
     let push_constants =
-        [vk::PushConstantRange::default().stage_flags(DRAW_STAGES).size(size_of::<DrawConstants>() as u32)];
+        [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::VERTEX).size(size_of::<Mat4>() as u32)];
     let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_constants);
     // SAFETY: the set layouts are alive; the constants are within the 128 bytes that every GPU has.
     let layout = unsafe { device.create_pipeline_layout(&info, None) }.context("vkCreatePipelineLayout failed")?;
     Ok(device.own(layout, "pbr"))
 }
 
-/// All materials in a storage buffer, where a push constant picks one.
+/// All materials in one buffer, each where a descriptor set may begin.
 fn upload_materials(device: &Arc<Device>, scene: &Scene) -> Result<Buffer> {
-    let records: Vec<_> = scene.materials.iter().map(material_record).collect();
+    let mut bytes = Vec::new();
+    for material in &scene.materials {
+        bytes.extend_from_slice(bytemuck::bytes_of(&material_record(material)));
+        bytes.resize(bytes.len().next_multiple_of(material_stride(device)), 0_u8);
+    }
     let mut upload = Upload::new(device)?;
-    let buffer = upload.buffer("materials", vk::BufferUsageFlags::STORAGE_BUFFER, &records)?;
+    let buffer = upload.buffer("materials", vk::BufferUsageFlags::UNIFORM_BUFFER, &bytes)?;
     upload.finish()?;
     Ok(buffer)
+}
+
+/// Bytes from one material to the next.
+fn material_stride(device: &Device) -> usize {
+    let alignment = device.physical().properties.limits.min_uniform_buffer_offset_alignment;
+    size_of::<MaterialRecord>().next_multiple_of(alignment as usize)
 }
 
 fn material_record(material: &scene::Material) -> MaterialRecord {
@@ -756,52 +915,58 @@ fn material_record(material: &scene::Material) -> MaterialRecord {
             translation_and_set: Vec4::new(transform.translation.x, transform.translation.y, set, 0.0),
         }
     };
-    // White stands in for what is not there, which is neutral but for a normal map: that has no effect with a scale of 0.
-    let normal_scale = if material.texture(TextureSlot::Normal).is_some() { material.normal_scale } else { 0.0 };
     MaterialRecord {
         base_color_factor: material.base_color_factor,
         emissive_factor: material.emissive_factor.extend(cutoff),
         factors: Vec4::new(
             material.metallic_factor,
             material.roughness_factor,
-            normal_scale,
+            material.normal_scale,
             material.occlusion_strength,
         ),
-        unlit: Vec4::splat(f32::from(material.unlit)),
         slots: TextureSlot::ALL.map(slot),
     }
 }
 
-fn write_frame_sets(
-    device: &Device,
-    sets: &DescriptorSets,
-    uniforms: &[Buffer],
-    materials: &Buffer,
-    lights: &[Buffer],
-) {
+fn write_frame_sets(device: &Device, sets: &DescriptorSets, uniforms: &[Buffer], lights: &[Buffer]) {
     let whole = |buffer: &Buffer| [vk::DescriptorBufferInfo::default().buffer(buffer.handle()).range(vk::WHOLE_SIZE)];
     for (set, (uniforms, lights)) in sets.iter().zip(uniforms.iter().zip(lights)) {
-        let (uniforms, materials, lights) = (whole(uniforms), whole(materials), whole(lights));
+        let (uniforms, lights) = (whole(uniforms), whole(lights));
         let write = vk::WriteDescriptorSet::default().dst_set(set);
         let writes = [
             write.dst_binding(0).descriptor_type(vk::DescriptorType::UNIFORM_BUFFER).buffer_info(&uniforms),
-            write.dst_binding(1).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&materials),
-            write.dst_binding(2).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&lights),
+            write.dst_binding(1).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&lights),
         ];
         // SAFETY: sets and buffers are alive, and no command buffer uses the sets yet.
         unsafe { device.update_descriptor_sets(&writes, &[]) };
     }
 }
 
-fn write_material_sets(device: &Device, sets: &DescriptorSets, scene: &Scene, model: &Model) {
-    for (set, material) in sets.iter().zip(&scene.materials) {
+fn write_environment(device: &Device, sets: &DescriptorSets, environment: &EnvironmentMaps) {
+    let (cube, table) = ([environment.cube()], [environment.table()]);
+    for set in sets.iter() {
+        let write =
+            vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER);
+        let writes = [write.dst_binding(2).image_info(&cube), write.dst_binding(3).image_info(&table)];
+        // SAFETY: sets, views and samplers are alive, and no command buffer that the GPU may still read uses the sets.
+        unsafe { device.update_descriptor_sets(&writes, &[]) };
+    }
+}
+
+fn write_material_sets(device: &Device, sets: &DescriptorSets, scene: &Scene, model: &Model, materials: &Buffer) {
+    for (index, (set, material)) in sets.iter().zip(&scene.materials).enumerate() {
+        let numbers = [vk::DescriptorBufferInfo::default()
+            .buffer(materials.handle())
+            .offset((index * material_stride(device)) as u64)
+            .range(size_of::<MaterialRecord>() as u64)];
         let textures = TextureSlot::ALL.map(|slot| model.texture(material, slot));
-        let write = vk::WriteDescriptorSet::default()
-            .dst_set(set)
-            .descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER)
-            .image_info(&textures);
-        // SAFETY: sets, views and samplers are alive, and no command buffer uses the sets yet.
-        unsafe { device.update_descriptor_sets(&[write], &[]) };
+        let write = vk::WriteDescriptorSet::default().dst_set(set);
+        let writes = [
+            write.dst_binding(0).descriptor_type(vk::DescriptorType::UNIFORM_BUFFER).buffer_info(&numbers),
+            write.dst_binding(1).descriptor_type(vk::DescriptorType::COMBINED_IMAGE_SAMPLER).image_info(&textures),
+        ];
+        // SAFETY: sets, buffer, views and samplers are alive, and no command buffer uses the sets yet.
+        unsafe { device.update_descriptor_sets(&writes, &[]) };
     }
 }
 
@@ -823,31 +988,47 @@ impl Alpha {
     }
 }
 
-/// What differs between parts.
+/// What differs between parts: what a material does not have is not in its shader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
-    alpha: Alpha,
     topology: Topology,
+    alpha: Alpha,
+    unlit: bool,
+    /// A bit for each slot that has a texture.
+    textures: u32,
+    /// Whether any texture is looked up elsewhere than at the first texture coordinates.
+    transformed: bool,
+    /// Whether occlusion is the red of the metallic-roughness texture, so that one look gives both.
+    same_occlusion: bool,
 }
 
 impl Kind {
     fn of(scene: &Scene, draw: &Draw) -> Self {
-        Self { alpha: Alpha::of(scene, draw), topology: draw.topology }
+        let material = &scene.materials[draw.material];
+        let textures = TextureSlot::ALL.map(|slot| material.texture(slot));
+        let bits = (0..).zip(textures).map(|(bit, texture)| u32::from(texture.is_some()) << bit).sum();
+        let is_elsewhere =
+            |texture: scene::TextureInfo| texture.tex_coord != 0 || texture.transform != Affine2::IDENTITY;
+        let occlusion = material.texture(TextureSlot::Occlusion);
+        Self {
+            topology: draw.topology,
+            alpha: Alpha::of(scene, draw),
+            unlit: material.unlit,
+            textures: bits,
+            transformed: textures.into_iter().flatten().any(is_elsewhere),
+            same_occlusion: occlusion.is_some() && occlusion == material.texture(TextureSlot::MetallicRoughness),
+        }
     }
 }
 
-/// What a pipeline is made for: its vertices and alpha, and what is to be seen.
+/// What a pipeline is made for: its vertices and alpha, what is to be seen, and by which light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Variant {
     kind: Kind,
     view: Shown,
     operator: Operator,
-}
-
-impl Variant {
-    fn of(kind: Kind, parameters: &Parameters) -> Self {
-        Self { kind, view: parameters.view, operator: parameters.operator }
-    }
+    lights: u32,
+    environment: bool,
 }
 
 /// The kinds that are drawn.
@@ -861,4 +1042,16 @@ struct Pipelines {
     filled: Owned<vk::Pipeline>,
     /// Triangles as lines, where the GPU can.
     wireframe: Option<Owned<vk::Pipeline>>,
+}
+
+/// In what pipelines differ.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    stages: &'a [vk::PipelineShaderStageCreateInfo<'a>],
+    vertex_input: vk::PipelineVertexInputStateCreateInfo<'a>,
+    topology: vk::PrimitiveTopology,
+    polygon_mode: vk::PolygonMode,
+    /// Whether alpha says how many of a pixel's samples are covered.
+    coverage: bool,
+    blend: bool,
 }
