@@ -37,6 +37,7 @@ pub mod camera;
 pub mod environment;
 mod frame;
 pub mod gpu;
+pub mod knobs;
 pub mod model;
 pub mod parse;
 pub mod scene;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms whose doors it may open.
-const DOORS: [(&str, &[&str]); 10] = [
+const DOORS: [(&str, &[&str]); 11] = [
     ("gpu", &[]),
     ("scene", &[]),
     ("environment", &["gpu"]),
     ("camera", &[]),
+    ("knobs", &[]),
     ("parse", &[]),
     ("frame", &["camera", "gpu"]),
     ("shaders", &[]),

@@ -23,9 +23,15 @@ const uint EMISSIVE = 4;
 // The largest half float: beyond it there is only infinity, which blending turns into what is not a number.
 const float BRIGHTEST = 65504.0;
 
-layout(set = 0, binding = 1) uniform samplerCube environment; // rougher levels are blurred more
-layout(set = 0, binding = 2) uniform sampler2D table;         // of the split sum, by n.v and roughness
+layout(set = 0, binding = 1) uniform samplerCube environment;
+layout(set = 0, binding = 2) uniform sampler2D split_sum;
 layout(set = 1, binding = 1) uniform sampler2D textures[5];
+
+float roughest_level() {
+    return eye.w;
+}
+
+#include <environment.glsl>
 
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 in_normal;
@@ -66,25 +72,6 @@ vec3 surface_normal() {
     return gl_FrontFacing ? normal : -normal;
 }
 
-// What a white diffuse surface reflects of the environment (Ramamoorthi and Hanrahan 2001).
-vec3 diffuse_light(vec3 n) {
-    vec3 sum = irradiance[0].rgb + irradiance[1].rgb * n.y + irradiance[2].rgb * n.z + irradiance[3].rgb * n.x
-        + irradiance[4].rgb * n.x * n.y + irradiance[5].rgb * n.y * n.z + irradiance[6].rgb * (3.0 * n.z * n.z - 1.0)
-        + irradiance[7].rgb * n.x * n.z + irradiance[8].rgb * (n.x * n.x - n.y * n.y);
-    return max(sum, 0.0);
-}
-
-// What a surface reflects of the environment: the split sum (Karis 2013).
-vec3 environment_light(Surface s, vec3 to_eye) {
-    float n_dot_v = clamp(dot(s.normal, to_eye), 0.0, 1.0);
-    vec2 ab = texture(table, vec2(n_dot_v, s.roughness)).xy;
-    vec3 f0 = mix(vec3(DIELECTRIC_F0), s.base_color, s.metallic);
-    vec3 specular = f0 * ab.x + ab.y;
-    vec3 diffuse = (1.0 - s.metallic) * s.base_color * (1.0 - DIELECTRIC_F0 * ab.x - ab.y);
-    vec3 mirrored = textureLod(environment, reflect(-to_eye, s.normal), s.roughness * eye.w).rgb;
-    return diffuse * diffuse_light(s.normal) + specular * mirrored;
-}
-
 vec3 lit(vec3 base_color) {
     // Roughness is in green, metalness in blue (glTF 2.0, section 3.9.2).
     vec4 metallic_roughness = sampled(METALLIC_ROUGHNESS);
@@ -92,10 +79,12 @@ vec3 lit(vec3 base_color) {
         Surface(base_color, factors.x * metallic_roughness.b, factors.y * metallic_roughness.g, surface_normal());
     vec3 to_eye = normalize(eye.xyz - position);
     Reflected of_sun = reflected(surface, to_eye, to_sun.xyz);
+    Reflected of_environment = environment_light(surface, to_eye);
     // Occlusion is of the light from all around alone.
     float occlusion = SHARED_OCCLUSION ? metallic_roughness.r : sampled(OCCLUSION).r;
-    vec3 around = (1.0 + factors.w * (occlusion - 1.0)) * environment_light(surface, to_eye);
-    return sun.rgb * (of_sun.diffuse + of_sun.specular) + around + emissive_factor.rgb * sampled(EMISSIVE).rgb;
+    float open = 1.0 + factors.w * (occlusion - 1.0);
+    return sun.rgb * (of_sun.diffuse + of_sun.specular) + open * (of_environment.diffuse + of_environment.specular)
+        + emissive_factor.rgb * sampled(EMISSIVE).rgb;
 }
 
 void main() {

@@ -4,11 +4,11 @@
 
 layout(set = 0, binding = 1) uniform samplerCube environment;
 
-layout(location = 0) in vec4 far_point;
+layout(location = 0) in vec3 direction;
 
 layout(location = 0) out vec4 color;
 
 void main() {
-    vec3 direction = far_point.xyz / far_point.w - eye.xyz;
-    color = vec4(textureLod(environment, direction, 0.0).rgb, 1.0);
+    // A little out of focus, as behind a lens: the first level would show its texels.
+    color = vec4(textureLod(environment, direction, 0.25).rgb, 1.0);
 }

@@ -30,6 +30,7 @@ use ashwright::glam::{Affine2, Mat4, Vec3, Vec4};
 use ashwright::gpu::{
     Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Feature, Image, Owned, Upload,
 };
+use ashwright::knobs::{ToneOperator, choose};
 use ashwright::model::{Deformation, Draw, Model};
 use ashwright::scene::{self, AlphaMode, LightKind, Pose, Scene, TextureSlot, Topology};
 use ashwright::stage::{Look, Stage};
@@ -73,29 +74,14 @@ struct Parameters {
     #[arg(long, value_name = "STOPS", default_value = "0", allow_hyphen_values = true, value_parser = parse::finite)]
     exposure: f32,
     /// How light without bounds is mapped to the screen
-    #[arg(long, value_enum, default_value_t)]
-    operator: Operator,
+    #[arg(long, value_enum, default_value = "khronos-neutral")]
+    operator: ToneOperator,
     /// What is drawn as colour
     #[arg(long, value_enum, default_value_t)]
     view: Shown,
     /// Draw triangles as lines
     #[arg(long)]
     wireframe: bool,
-}
-
-/// In the order of `TONE_` in `shaders/lib/tone_mapping.glsl`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum)]
-enum Operator {
-    None,
-    Reinhard,
-    ReinhardExtended,
-    Hable,
-    AcesNarkowicz,
-    AcesHill,
-    AcesHillBoost,
-    #[default]
-    KhronosNeutral,
-    Agx,
 }
 
 /// In the order of the constants `VIEW_` in `shaders/pbr/pbr.frag`.
@@ -179,7 +165,7 @@ struct Pbr {
     pipeline_layout: Owned<vk::PipelineLayout>,
     /// Those that have been looked at.
     pipelines: HashMap<Variant, Pipelines>,
-    skyboxes: HashMap<Operator, Owned<vk::Pipeline>>,
+    skyboxes: HashMap<ToneOperator, Owned<vk::Pipeline>>,
     /// Whether the environment is seen behind the model.
     shows_skybox: bool,
     /// What the model is made of.
@@ -586,7 +572,7 @@ impl Pbr {
         })
     }
 
-    fn create_skybox(&self, operator: Operator) -> Result<Owned<vk::Pipeline>> {
+    fn create_skybox(&self, operator: ToneOperator) -> Result<Owned<vk::Pipeline>> {
         let vertex = self.device.shader_module(shaders::spirv!("pbr/skybox.vert"), "skybox.vert")?;
         let fragment = self.device.shader_module(shaders::spirv!("pbr/skybox.frag"), "skybox.frag")?;
         let entries = [constant(0)];
@@ -665,16 +651,6 @@ fn constant(id: u32) -> vk::SpecializationMapEntry {
 
 fn stage<'a>(stage: vk::ShaderStageFlags, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a> {
     vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
-}
-
-/// A box to choose one of several in.
-fn choose<T: ValueEnum + Copy + PartialEq + std::fmt::Debug>(ui: &mut egui::Ui, label: &str, chosen: &mut T) {
-    let name = |value: T| value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
-    egui::ComboBox::from_label(label).selected_text(name(*chosen)).show_ui(ui, |ui| {
-        for &value in T::value_variants() {
-            ui.selectable_value(chosen, value, name(value));
-        }
-    });
 }
 
 /// The cone of what is no spot light: full everywhere.
@@ -1026,7 +1002,7 @@ impl Kind {
 struct Variant {
     kind: Kind,
     view: Shown,
-    operator: Operator,
+    operator: ToneOperator,
     lights: u32,
     environment: bool,
 }

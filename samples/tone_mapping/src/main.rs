@@ -30,6 +30,7 @@ use ashwright::clap::{self, Args, ValueEnum};
 use ashwright::environment::{Environment, EnvironmentMaps};
 use ashwright::glam::Vec3;
 use ashwright::gpu::{Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Feature, Image, Owned};
+use ashwright::knobs::{ToneOperator, choose};
 use ashwright::model::LitModel;
 use ashwright::scene::TextureSlot;
 use ashwright::{Context, Frame, Sample, Step, Target, egui, parse};
@@ -56,8 +57,8 @@ struct Parameters {
     #[arg(long, value_enum, default_value_t)]
     shader_language: Language,
     /// What maps the light to the screen
-    #[arg(long, value_enum, default_value_t)]
-    operator: Operator,
+    #[arg(long, value_enum, default_value = "aces-hill")]
+    operator: ToneOperator,
     /// A factor of all light, as a power of two
     #[arg(long, value_name = "STOPS", default_value = "0", allow_hyphen_values = true, value_parser = parse::finite)]
     exposure: f32,
@@ -93,21 +94,6 @@ enum Language {
     Hlsl,
 }
 
-/// In the order of `TONE_` in `shaders/lib/tone_mapping.glsl`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum)]
-enum Operator {
-    None,
-    Reinhard,
-    ReinhardExtended,
-    Hable,
-    AcesNarkowicz,
-    #[default]
-    AcesHill,
-    AcesHillBoost,
-    KhronosNeutral,
-    Agx,
-}
-
 struct ToneMapping {
     lit_model: LitModel,
     render_passes: RenderPasses,
@@ -120,7 +106,7 @@ struct ToneMapping {
     _scene_set_layout: DescriptorSetLayout,
     pipeline_layout: Owned<vk::PipelineLayout>,
     /// Those that have been looked at.
-    pipelines: HashMap<(Operator, Language), Owned<vk::Pipeline>>,
+    pipelines: HashMap<(ToneOperator, Language), Owned<vk::Pipeline>>,
     histogram: Histogram,
     device: Arc<Device>,
 }
@@ -252,7 +238,7 @@ impl ToneMapping {
             extent: vk::Extent2D { width: end - first, height },
         };
         let divider = (parameters.split * width as f32).round() as u32;
-        let sides = [(Operator::None, columns(0, divider)), (parameters.operator, columns(divider, width))];
+        let sides = [(ToneOperator::None, columns(0, divider)), (parameters.operator, columns(divider, width))];
         // SAFETY: inside the render pass, and the subpass, that the pipelines were made for. The set is written and lives
         // until the GPU is done with it; nothing is bound as vertices, and nothing read.
         unsafe {
@@ -299,7 +285,7 @@ impl ToneMapping {
 
     /// The pipelines for what is to be seen, as far as they are not there yet: an operator is a constant of its shader.
     fn make_pipelines(&mut self, parameters: &Parameters) -> Result<()> {
-        for operator in [Operator::None, parameters.operator] {
+        for operator in [ToneOperator::None, parameters.operator] {
             let key = (operator, parameters.shader_language);
             if !self.pipelines.contains_key(&key) {
                 let pipeline = self.create_pipeline(operator, parameters.shader_language)?;
@@ -309,7 +295,7 @@ impl ToneMapping {
         Ok(())
     }
 
-    fn create_pipeline(&self, operator: Operator, language: Language) -> Result<Owned<vk::Pipeline>> {
+    fn create_pipeline(&self, operator: ToneOperator, language: Language) -> Result<Owned<vk::Pipeline>> {
         let device = &self.device;
         let vertex = match language {
             Language::Glsl => device.shader_module(shaders::spirv!("tone_mapping/screen.vert"), "screen.vert")?,
@@ -800,16 +786,6 @@ fn drag_divider(ui: &egui::Ui, split: &mut f32) {
     if let Some(pointer) = response.interact_pointer_pos() {
         *split = ((pointer.x - screen.left()) / screen.width()).clamp(0.0, 1.0);
     }
-}
-
-/// A box to choose one of several in.
-fn choose<T: ValueEnum + Copy + PartialEq>(ui: &mut egui::Ui, label: &str, chosen: &mut T) {
-    let name = |value: T| value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
-    egui::ComboBox::from_label(label).selected_text(name(*chosen)).show_ui(ui, |ui| {
-        for &value in T::value_variants() {
-            ui.selectable_value(chosen, value, name(value));
-        }
-    });
 }
 
 #[cfg(test)]
