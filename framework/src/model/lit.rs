@@ -1,6 +1,7 @@
 //! A model in the light of a sun and of all that is around it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -162,8 +163,8 @@ impl LitModel {
         let maker = PipelineMaker { device, render_pass, samples, layout: *pipeline_layout };
         let mut pipelines = HashMap::new();
         for kind in model.draws.iter().map(|draw| Kind::of(scene, draw)) {
-            if !pipelines.contains_key(&kind) {
-                pipelines.insert(kind, maker.of_kind(kind, model.tangents.is_some())?);
+            if let Entry::Vacant(entry) = pipelines.entry(kind) {
+                entry.insert(maker.of_kind(kind, model.tangents.is_some())?);
             }
         }
         let alpha = |draw: &usize| Kind::of(scene, &model.draws[*draw]).alpha;
