@@ -14,6 +14,7 @@ pub mod golden;
 pub mod little;
 pub mod oracle;
 pub mod readme;
+pub mod reference;
 pub mod report;
 pub mod sample;
 pub mod snapshot;

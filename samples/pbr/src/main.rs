@@ -1031,3 +1031,13 @@ struct How<'a> {
     coverage: bool,
     blend: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_consistent() {
+        Parameters::augment_args(clap::Command::new("pbr")).debug_assert();
+    }
+}
