@@ -66,8 +66,10 @@ fn difference(a: &RgbaImage, b: &RgbaImage) -> u8 {
 
 #[test]
 fn pass_and_subpass_are_the_same_and_both_languages_nearly() {
+    let model = ashwright::asset("models/spheres.glb").expect("it is part of the project");
+    let model = model.to_str().expect("the path is text");
     let draw = |operator, samples, path, language| {
-        let options = ["--size", "192x108", "--exposure", "1", "--split", "0.3", "--operator", operator];
+        let options = [model, "--size", "192x108", "--exposure", "1", "--split", "0.3", "--operator", operator];
         let more = ["--msaa", samples, "--path", path, "--shader-language", language];
         sample::picture(TONE_MAPPING, [&options[..], &more].concat())
     };
