@@ -7,7 +7,7 @@ const PBR: &str = env!("CARGO_BIN_EXE_pbr");
 
 #[test]
 fn opens_turns_resizes_and_closes() {
-    window::check_use(PBR);
+    window::check_use(PBR, &[]);
 }
 
 #[test]
