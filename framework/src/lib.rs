@@ -27,20 +27,24 @@
 //!
 //! # Rooms
 //!
-//! The rooms of the framework have doors in one direction only: [`scene`] and [`gpu`] know nobody, [`model`] and [`stage`]
-//! know those, and the application around a sample knows all of them.
+//! The rooms of the framework have doors in one direction only: [`scene`] and [`gpu`] know nobody, [`model`],
+//! [`environment`] and [`stage`] know those, and the application around a sample knows all of them.
 
 #![deny(missing_docs)]
 
 mod app;
 pub mod camera;
+pub mod environment;
 mod frame;
 pub mod gpu;
+pub mod knobs;
 pub mod model;
+pub mod parse;
 pub mod scene;
 mod shaders;
 pub mod stage;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 pub use app::{Context, Sample, Step, allocations, run};
@@ -54,11 +58,26 @@ pub use {anyhow, ash, clap, egui, glam};
 ///
 /// No such file in any of them.
 pub fn asset(path: &str) -> anyhow::Result<PathBuf> {
+    asset_folders().map(|folder| folder.join(path)).find(|file| file.is_file()).ok_or_else(|| {
+        anyhow::anyhow!("{path} was not found; set ASHWRIGHT_ASSETS to the folder assets of the source tree")
+    })
+}
+
+/// The names, without their extension, of all files of an extension that [`asset`] finds in a folder below `assets`; sorted.
+fn asset_names(folder: &str, extension: &str) -> Vec<String> {
+    let files = asset_folders().filter_map(|assets| assets.join(folder).read_dir().ok()).flatten();
+    let files = files.filter_map(|entry| Some(entry.ok()?.path()));
+    let files = files.filter(|file| file.extension() == Some(OsStr::new(extension)));
+    let mut names: Vec<_> = files.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Where assets are looked for.
+fn asset_folders() -> impl Iterator<Item = PathBuf> {
     let chosen = std::env::var_os("ASHWRIGHT_ASSETS").map(PathBuf::from);
     let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("assets")));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
-    let found = [chosen, beside, Some(source)].into_iter().flatten().map(|folder| folder.join(path));
-    found.into_iter().find(|file| file.is_file()).ok_or_else(|| {
-        anyhow::anyhow!("{path} was not found; set ASHWRIGHT_ASSETS to the folder assets of the source tree")
-    })
+    [chosen, beside, Some(source)].into_iter().flatten()
 }

@@ -32,9 +32,37 @@ pub fn device() -> Result<Arc<Device>> {
 ///
 /// The shader compiler's messages, or Vulkan's errors.
 pub fn run(device: &Arc<Device>, source: &str, inputs: &[&[u8]], output_size: usize, groups: u32) -> Result<Vec<u8>> {
+    run_named(device, "test.comp", source, inputs, output_size, groups)
+}
+
+/// As [`run`], with `source` in HLSL.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_hlsl(
+    device: &Arc<Device>,
+    source: &str,
+    inputs: &[&[u8]],
+    output_size: usize,
+    groups: u32,
+) -> Result<Vec<u8>> {
+    run_named(device, "test.comp.hlsl", source, inputs, output_size, groups)
+}
+
+/// Runs the text of a shader file, whose name tells the language.
+fn run_named(
+    device: &Arc<Device>,
+    name: &str,
+    source: &str,
+    inputs: &[&[u8]],
+    output_size: usize,
+    groups: u32,
+) -> Result<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders");
-    let words = shader_compiler::compile_source(&root, "test/test.comp", source, true).map_err(|e| anyhow!(e))?;
-    let module = device.shader_module(&words, "test.comp")?;
+    let words =
+        shader_compiler::compile_source(&root, &format!("test/{name}"), source, true).map_err(|e| anyhow!(e))?;
+    let module = device.shader_module(&words, name)?;
 
     let mut upload = Upload::new(device)?;
     let mut buffers = inputs

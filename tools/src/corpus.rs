@@ -1,4 +1,4 @@
-//! Models that are not part of the project, to test against where they are present.
+//! Models and numbers that are not part of the project, to test against where they are present.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,22 @@ use crate::oracle::{self, Expected};
 /// The folder `gltf` of the extra corpora: `$ASHWRIGHT_CORPUS`, else `../shared/gltf` beside the
 /// repository. `None`, said on standard error, where there is none: tests that need it are skipped.
 pub fn gltf() -> Option<PathBuf> {
-    let folder = match std::env::var_os("ASHWRIGHT_CORPUS") {
+    present(gltf_folder())
+}
+
+/// The folder `spec`, of numbers to test against, beside the folder that [`gltf`] looks for. `None` as there.
+pub fn spec() -> Option<PathBuf> {
+    present(gltf_folder().with_file_name("spec"))
+}
+
+fn gltf_folder() -> PathBuf {
+    match std::env::var_os("ASHWRIGHT_CORPUS") {
         Some(folder) => PathBuf::from(folder),
         None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/gltf")),
-    };
+    }
+}
+
+fn present(folder: PathBuf) -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }

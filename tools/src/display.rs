@@ -189,7 +189,7 @@ impl Display {
         self.fake(BUTTON_PRESS, button, 0, 0);
         for step in 1..=8 {
             at(middle.0 + by.0 * step / 8, middle.1 + by.1 * step / 8);
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(25));
         }
         self.fake(BUTTON_RELEASE, button, 0, 0);
     }

@@ -6,6 +6,7 @@ pub mod compute;
 pub mod corpus;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod display;
+pub mod environments;
 pub mod facing;
 #[cfg(all(unix, not(target_os = "macos")))]
 pub mod faults;
@@ -13,6 +14,7 @@ pub mod golden;
 pub mod little;
 pub mod oracle;
 pub mod readme;
+pub mod reference;
 pub mod report;
 pub mod sample;
 pub mod snapshot;

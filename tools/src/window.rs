@@ -30,17 +30,18 @@ fn assert_ends_well(process: Child) {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
 }
 
-/// Opens a window, uses mouse and keys, resizes it and closes it.
+/// Opens a window, uses mouse and keys, resizes it and closes it. `options` are further ones.
 ///
 /// # Panics
 ///
 /// If the sample does not follow, fails, or has something to say.
-pub fn check_use(binary: &str) {
+pub fn check_use(binary: &str, options: &[&str]) {
     let Some(display) = Display::start() else { return };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let last = folder.path().join("last.png");
     let last = last.to_str().expect("the name is text");
-    let mut process = start(&display, binary, &["--size", "640x360", "--screenshot", last]);
+    let options = [&["--size", "640x360", "--screenshot", last], options].concat();
+    let mut process = start(&display, binary, &options);
     let window = display.window_of(&mut process);
     let pause = || std::thread::sleep(Duration::from_millis(150));
     display.wait_for_size(window, 640, 360);

@@ -1,14 +1,14 @@
 //! The command line that all samples share.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use ash::vk;
 use clap::{Args, ValueEnum};
 use glam::Vec3;
 
 use crate::gpu::{GpuChoice, PresentMode, Validation};
+use crate::parse;
 
 /// What every sample can be told.
 #[derive(Debug, Clone, Args)]
@@ -24,16 +24,16 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub frames: Option<u64>,
     /// Simulation time of the first frame. Headless frames are 1/60 s apart
-    #[arg(long, value_name = "SECONDS", default_value = "0", allow_hyphen_values = true, value_parser = parse_finite)]
+    #[arg(long, value_name = "SECONDS", default_value = "0", allow_hyphen_values = true, value_parser = parse::finite)]
     pub time: f32,
     /// Write the last frame to this file. Headless without it: NAME.png in the current folder
     #[arg(long, value_name = "FILE.png", value_parser = parse_png)]
     pub screenshot: Option<PathBuf>,
     /// The camera's position, instead of framing the scene
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_vector)]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse::vector)]
     pub eye: Option<Vec3>,
     /// What the camera looks at
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_vector)]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse::vector)]
     pub target: Option<Vec3>,
     /// Vertical field of view
     #[arg(long, value_name = "DEGREES", allow_hyphen_values = true, value_parser = parse_fov)]
@@ -127,7 +127,8 @@ impl From<Size> for vk::Extent2D {
 pub(crate) type Samples = u32;
 
 fn parse_size(text: &str) -> Result<Size> {
-    let sides = text.split_once(['x', 'X']).and_then(|(width, height)| Some((number(width)?, number(height)?)));
+    let sides =
+        text.split_once(['x', 'X']).and_then(|(width, height)| Some((parse::number(width)?, parse::number(height)?)));
     match sides {
         Some((width @ 1.., height @ 1..)) => Ok(Size { width, height }),
         Some(_) => bail!("a picture has at least one pixel each way"),
@@ -135,31 +136,15 @@ fn parse_size(text: &str) -> Result<Size> {
     }
 }
 
-fn number<T: FromStr>(text: &str) -> Option<T> {
-    text.trim().parse().ok()
-}
-
-fn parse_finite(text: &str) -> Result<f32> {
-    number(text).filter(|number: &f32| number.is_finite()).ok_or_else(|| anyhow!("not a number"))
-}
-
 fn parse_duration(text: &str) -> Result<f32> {
-    match parse_finite(text)? {
+    match parse::finite(text)? {
         seconds if (0.0..=86400.0).contains(&seconds) => Ok(seconds),
         _ => bail!("from 0 seconds to a day"),
     }
 }
 
-fn parse_vector(text: &str) -> Result<Vec3> {
-    let numbers = text.split(',').map(parse_finite).collect::<Result<Vec<_>>>();
-    match numbers.as_deref() {
-        Ok(&[x, y, z]) => Ok(Vec3::new(x, y, z)),
-        _ => bail!("three numbers are written like 1,-0.5,2"),
-    }
-}
-
 fn parse_color(text: &str) -> Result<Vec3> {
-    let color = parse_vector(text)?;
+    let color = parse::vector(text)?;
     match color.cmpge(Vec3::ZERO).all() && color.cmple(Vec3::ONE).all() {
         true => Ok(color),
         false => bail!("colours are from 0 to 1"),
@@ -167,7 +152,7 @@ fn parse_color(text: &str) -> Result<Vec3> {
 }
 
 fn parse_fov(text: &str) -> Result<f32> {
-    match parse_finite(text)? {
+    match parse::finite(text)? {
         fov if (1.0..=170.0).contains(&fov) => Ok(fov),
         _ => bail!("a field of view is from 1 to 170 degrees"),
     }
@@ -209,9 +194,9 @@ mod tests {
 
     #[test]
     fn vectors_and_colours() {
-        assert_eq!(parse_vector("-1,0.5,2e1").expect("fine"), Vec3::new(-1.0, 0.5, 20.0));
+        assert_eq!(parse::vector("-1,0.5,2e1").expect("fine"), Vec3::new(-1.0, 0.5, 20.0));
         for bad in ["1,2", "1,2,3,4", "nan,0,0", "1,inf,0", "a,b,c", ""] {
-            assert!(parse_vector(bad).is_err(), "{bad}");
+            assert!(parse::vector(bad).is_err(), "{bad}");
         }
         assert!(parse_color("0,0.5,1").is_ok());
         assert!(parse_color("0,0.5,1.1").is_err());

@@ -10,7 +10,7 @@ use egui::{ClippedPrimitive, Color32, FullOutput, TextureId};
 use egui_ash_renderer::allocator::GpuAllocator;
 use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
 use egui_winit::State;
-use winit::event::WindowEvent;
+use winit::event::{ElementState, WindowEvent};
 use winit::window::Window;
 
 use super::Loaded;
@@ -86,7 +86,8 @@ impl Overlay {
         let response = state.on_window_event(window, event);
         match event {
             WindowEvent::KeyboardInput { .. } => self.context.text_edit_focused(),
-            // What was pressed outside of the overlay is also released outside of it.
+            // Whoever was told of a press is to be told of its end, though the overlay may lie under the mouse by then.
+            WindowEvent::MouseInput { state: ElementState::Released, .. } => false,
             WindowEvent::MouseInput { .. } | WindowEvent::MouseWheel { .. } | WindowEvent::Touch(_) => {
                 self.context.egui_wants_pointer_input()
             }

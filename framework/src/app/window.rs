@@ -258,6 +258,8 @@ impl<S: Sample> App<S> {
         let elapsed = self.last_frame.elapsed().as_secs_f32();
         self.last_frame = Instant::now();
         self.history.push(elapsed * 1e3);
+        // First, as headless: an update sees what is changed in the overlay before it is recorded.
+        self.lay_out()?;
         let Some(running) = &mut self.running else { return Ok(()) };
         if let (Some(loaded), Some(sample)) = (&mut self.loaded, &mut running.sample) {
             match frames {
@@ -270,9 +272,7 @@ impl<S: Sample> App<S> {
             loaded.viewpoint.follow(step.clips);
             sample.update(&step, &self.parameters)?;
         }
-        self.lay_out()?;
 
-        let Some(running) = &mut self.running else { return Ok(()) };
         let has_sample = running.sample.is_some();
         let last = has_sample && frames == Some(self.frame + 1);
         let path = match &self.setup.options.screenshot {

@@ -16,12 +16,14 @@ pub struct Image {
     extent: vk::Extent3D,
     format: vk::Format,
     mip_levels: u32,
+    array_layers: u32,
     allocation: Option<Allocation>,
     device: Arc<Device>,
 }
 
 impl Image {
-    /// Makes the image that `info` describes, in memory of the GPU, and a view of it with all of its aspects.
+    /// Makes the image that `info` describes, in memory of the GPU, and a view of it with all of its aspects: that of a cube
+    /// where `info` has six layers and says `CUBE_COMPATIBLE`, else of two dimensions.
     ///
     /// # Errors
     ///
@@ -38,6 +40,7 @@ impl Image {
             extent: info.extent,
             format: info.format,
             mip_levels: info.mip_levels,
+            array_layers: info.array_layers,
             allocation: None,
             device: device.clone(),
         };
@@ -57,7 +60,10 @@ impl Image {
         image.allocation = Some(allocation);
         device.count_object();
         device.name(handle, name);
-        image.view = Some(image_view(device, name, handle, info.format, info.mip_levels)?);
+        let cube = info.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && info.array_layers == 6;
+        let view_type = if cube { vk::ImageViewType::CUBE } else { vk::ImageViewType::TYPE_2D };
+        let range = image.subresource_range();
+        image.view = Some(image_view(device, name, handle, info.format, view_type, range)?);
         Ok(image)
     }
 
@@ -110,6 +116,11 @@ impl Image {
     pub fn mip_levels(&self) -> u32 {
         self.mip_levels
     }
+
+    /// All aspects, levels and layers.
+    pub fn subresource_range(&self) -> vk::ImageSubresourceRange {
+        subresource_range(self.format, self.mip_levels).layer_count(self.array_layers)
+    }
 }
 
 impl Drop for Image {
@@ -125,19 +136,17 @@ impl Drop for Image {
     }
 }
 
-/// A view of a two-dimensional image, of the aspects that its format has.
+/// A view of an image.
 pub(super) fn image_view(
     device: &Arc<Device>,
     name: &str,
     image: vk::Image,
     format: vk::Format,
-    mip_levels: u32,
+    view_type: vk::ImageViewType,
+    range: vk::ImageSubresourceRange,
 ) -> Result<Owned<vk::ImageView>> {
-    let info = vk::ImageViewCreateInfo::default()
-        .image(image)
-        .view_type(vk::ImageViewType::TYPE_2D)
-        .format(format)
-        .subresource_range(subresource_range(format, mip_levels));
+    let info =
+        vk::ImageViewCreateInfo::default().image(image).view_type(view_type).format(format).subresource_range(range);
     // SAFETY: the image is alive and has this format and these levels.
     let view = unsafe { device.create_image_view(&info, None) }
         .with_context(|| format!("vkCreateImageView failed for {name}"))?;

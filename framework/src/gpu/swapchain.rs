@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use ash::{khr, vk};
 
-use super::image::image_view;
+use super::image::{image_view, subresource_range};
 use super::{Device, Owned, Surface};
 
 /// How finished images reach the screen.
@@ -115,7 +115,9 @@ impl Swapchain {
             _surface: surface.clone(),
         };
         for &image in &swapchain.images {
-            swapchain.views.push(image_view(device, "swapchain image", image, format.format, 1)?);
+            let range = subresource_range(format.format, 1);
+            let view_type = vk::ImageViewType::TYPE_2D;
+            swapchain.views.push(image_view(device, "swapchain image", image, format.format, view_type, range)?);
             // SAFETY: no precondition.
             let semaphore =
                 unsafe { device.create_semaphore(&Default::default(), None) }.context("vkCreateSemaphore failed")?;

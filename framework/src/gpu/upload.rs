@@ -123,6 +123,56 @@ impl Upload {
         Ok(image)
     }
 
+    /// A sampled image of the GPU as `info` describes it, in `SHADER_READ_ONLY_OPTIMAL`. `levels` are the texels of each mip
+    /// level, in its format, layer after layer; the usages that this takes are added to those of `info`.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory, or an image that the GPU cannot make.
+    pub fn image(&mut self, name: &str, info: &vk::ImageCreateInfo<'_>, levels: &[&[u8]]) -> Result<Image> {
+        let usage = info.usage | vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
+        let image = Image::new(&self.device, name, &info.usage(usage))?;
+        let staging = self.stage(levels)?;
+        let mut offset = 0;
+        let mut regions = Vec::with_capacity(levels.len());
+        for (level, texels) in (0..).zip(levels) {
+            let layers = vk::ImageSubresourceLayers::default()
+                .aspect_mask(vk::ImageAspectFlags::COLOR)
+                .mip_level(level)
+                .layer_count(info.array_layers);
+            let extent = vk::Extent3D {
+                width: (info.extent.width >> level).max(1),
+                height: (info.extent.height >> level).max(1),
+                depth: 1,
+            };
+            regions.push(
+                vk::BufferImageCopy::default().buffer_offset(offset).image_subresource(layers).image_extent(extent),
+            );
+            offset += texels.len() as u64;
+        }
+        let barrier = vk::ImageMemoryBarrier2::default()
+            .image(image.handle())
+            .subresource_range(image.subresource_range())
+            .src_stage_mask(vk::PipelineStageFlags2::ALL_TRANSFER)
+            .dst_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS);
+        let written = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+        let before = [barrier.dst_access_mask(vk::AccessFlags2::TRANSFER_WRITE).new_layout(written)];
+        let after = [barrier
+            .src_access_mask(vk::AccessFlags2::TRANSFER_WRITE)
+            .dst_access_mask(vk::AccessFlags2::SHADER_SAMPLED_READ)
+            .old_layout(written)
+            .new_layout(vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)];
+        // SAFETY: the command buffer is being recorded; staging buffer and image live until the batch is done, and the regions
+        // are those of the levels that were staged.
+        unsafe {
+            let dependency = |barriers| vk::DependencyInfo::default().image_memory_barriers(barriers);
+            self.device.cmd_pipeline_barrier2(self.commands, &dependency(&before));
+            self.device.cmd_copy_buffer_to_image(self.commands, staging, image.handle(), written, &regions);
+            self.device.cmd_pipeline_barrier2(self.commands, &dependency(&after));
+        }
+        Ok(image)
+    }
+
     /// Submits what is left and waits for it.
     ///
     /// # Errors

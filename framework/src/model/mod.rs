@@ -4,9 +4,11 @@
 //! those that it reads, binds them once, and draws each of [`Model::draws`] by its index range and vertex offset.
 //!
 //! What bones and morph targets deform comes first in the streams. A sample that is about something else lets a
-//! [`Deformation`] put those vertices where the pose wants them, and draws all models alike.
+//! [`Deformation`] put those vertices where the pose wants them, and draws all models alike. One that is not about drawing
+//! models at all leaves that to a [`LitModel`].
 
 mod deformation;
+mod lit;
 mod streams;
 mod textures;
 
@@ -17,6 +19,7 @@ use ash::vk;
 use glam::{Mat4, Vec3};
 
 pub use deformation::{Deformation, ShapeStreams};
+pub use lit::LitModel;
 
 use crate::gpu::{Buffer, Device, Upload};
 use crate::scene::{Material, Pose, Scene, TextureSlot, Topology};

@@ -111,16 +111,25 @@ impl Stage {
         if let Some(backdrop) = &self.backdrop {
             self.draw_one(frame, **backdrop, &Push { matrix: world_to_clip.inverse(), vectors: colors }, 3);
         }
+        self.draw_ground(frame, ground.extend(1.0), 0.55);
+    }
+
+    /// Draws the shadow under the scene alone, on what is there in place of backdrop and ground; else as
+    /// [`draw`](Stage::draw).
+    pub fn draw_shadow(&self, frame: &Frame<'_>) {
+        let _pass = frame.pass(c"shadow");
+        self.draw_ground(frame, Vec4::ZERO, 0.85);
+    }
+
+    /// The ground in a colour of some opacity, and the shadow, of a darkness from 0 to 1.
+    fn draw_ground(&self, frame: &Frame<'_>, color: Vec4, darkness: f32) {
         let size = self.bounds.max - self.bounds.min;
         let floor = self.bounds.center().with_y(self.bounds.min.y);
         // Half axes of the shadow: a little more than the scene, for it is soft.
         let shadow = 0.75 * size.max(Vec3::splat(0.1 * self.bounds.radius()));
-        let vectors = [
-            floor.extend(GROUND_RADII * self.bounds.radius()),
-            ground.extend(1.0),
-            Vec4::new(shadow.x, shadow.z, 0.55, 0.0),
-        ];
-        self.draw_one(frame, *self.ground, &Push { matrix: world_to_clip, vectors }, 6);
+        let vectors =
+            [floor.extend(GROUND_RADII * self.bounds.radius()), color, Vec4::new(shadow.x, shadow.z, darkness, 0.0)];
+        self.draw_one(frame, *self.ground, &Push { matrix: frame.camera.view_projection(), vectors }, 6);
     }
 
     fn draw_one(&self, frame: &Frame<'_>, pipeline: vk::Pipeline, push: &Push, vertices: u32) {

@@ -7,7 +7,7 @@ const NODE_ANIMATION: &str = env!("CARGO_BIN_EXE_node_animation");
 
 #[test]
 fn opens_turns_resizes_and_closes() {
-    window::check_use(NODE_ANIMATION);
+    window::check_use(NODE_ANIMATION, &[]);
 }
 
 #[test]

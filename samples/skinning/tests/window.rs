@@ -7,7 +7,7 @@ const SKINNING: &str = env!("CARGO_BIN_EXE_skinning");
 
 #[test]
 fn opens_turns_resizes_and_closes() {
-    window::check_use(SKINNING);
+    window::check_use(SKINNING, &[]);
 }
 
 #[test]

@@ -1,0 +1,10 @@
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_samplerless_texture_functions : require
+
+// An image that an earlier render pass has drawn, one sample a pixel.
+layout(set = 0, binding = 0) uniform texture2D scene;
+
+#define SCENE_SAMPLES 1
+#define SCENE(i) texelFetch(scene, ivec2(gl_FragCoord.xy), 0).rgb
+#include "screen.glsl"
