@@ -4,12 +4,11 @@ use super::Scene;
 use super::error::{Problem, Warnings, broken, one_line};
 use super::left_out::leave_out;
 use gltf::json::{self, Root};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde::de::value::MapDeserializer;
-use serde_json::value::RawValue;
+use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::fmt;
 
 /// Extensions that a file may require.
 const SUPPORTED_EXTENSIONS: &[&str] = &[
@@ -39,13 +38,13 @@ pub(super) fn given<T>(index: json::Index<T>) -> Option<json::Index<T>> {
 /// Parses a glTF text, and checks its version and the extensions that it requires. Its indices are not
 /// checked.
 pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
-    let root = match rayon::join(|| parse_arrays_in_parallel(text), || has_long_integer(text)) {
-        (Ok(root), false) => {
+    let root = match parse_in_parallel(text) {
+        Some(root) => {
             check_version(Some(&root.asset.version), root.asset.min_version.as_deref())?;
             root
         }
         // This takes four times as long, and few files need it.
-        _ => deserialize(parse_value(text)?)?,
+        None => deserialize(parse_value(text)?)?,
     };
     match root.extensions_required.iter().find(|name| !is_supported(name)) {
         Some(name) => Err(Problem::Extension(one_line(name))),
@@ -53,25 +52,58 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
     }
 }
 
-/// As `Root::from_slice`, but the arrays that are long in large files are parsed at the same time.
-fn parse_arrays_in_parallel(text: &[u8]) -> serde_json::Result<Root> {
-    fn array<T: DeserializeOwned>(text: Option<&RawValue>) -> serde_json::Result<Vec<T>> {
-        text.map_or(Ok(Vec::new()), |text| serde_json::from_str(text.get()))
+/// As `Root::from_slice`, but the accessors, which are half of the text of a large file, are parsed at the same time as the
+/// rest. `None` where something has to be mended first.
+fn parse_in_parallel(text: &[u8]) -> Option<Root> {
+    #[derive(Deserialize)]
+    struct Accessors {
+        #[serde(default)]
+        accessors: Vec<json::Accessor>,
     }
-    let mut fields: BTreeMap<String, &RawValue> = serde_json::from_slice(text)?;
-    let [accessors, views, meshes, nodes, animations] =
-        ["accessors", "bufferViews", "meshes", "nodes", "animations"].map(|name| fields.remove(name));
-    let mut root = Root::deserialize(MapDeserializer::new(fields.into_iter()))?;
-    let (accessors, (views, (meshes, (nodes, animations)))) = rayon::join(
-        || array(accessors),
-        || rayon::join(|| array(views), || rayon::join(|| array(meshes), || (array(nodes), array(animations)))),
+    let text = std::str::from_utf8(text).ok()?;
+    let (accessors, (root, has_long_integer)) = rayon::join(
+        || serde_json::from_str::<Accessors>(text).ok(),
+        || {
+            let root = serde_json::Deserializer::from_str(text).deserialize_map(AllButAccessors);
+            (root.ok(), has_long_integer(text.as_bytes()))
+        },
     );
-    root.accessors = accessors?;
-    root.buffer_views = views?;
-    root.meshes = meshes?;
-    root.nodes = nodes?;
-    root.animations = animations?;
-    Ok(root)
+    let (accessors, root) = (accessors?.accessors, root?);
+    (!has_long_integer).then(|| Root { accessors, ..root })
+}
+
+struct AllButAccessors;
+
+impl<'de> Visitor<'de> for AllButAccessors {
+    type Value = Root;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Root, A::Error> {
+        Root::deserialize(MapAccessDeserializer::new(FieldsButAccessors(fields)))
+    }
+}
+
+struct FieldsButAccessors<A>(A);
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for FieldsButAccessors<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        while let Some(name) = self.0.next_key::<&str>()? {
+            if name != "accessors" {
+                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
+            }
+            self.0.next_value::<IgnoredAny>()?;
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.0.next_value_seed(seed)
+    }
 }
 
 /// As [`parse`], but a required extension that is not supported is a warning, and what depends on it is left out.
