@@ -69,7 +69,7 @@ fn parse_in_parallel(text: &[u8]) -> Option<Root> {
         },
     );
     let (accessors, root) = (accessors?.accessors, root?);
-    (!has_long_integer).then(|| Root { accessors, ..root })
+    (!has_long_integer).then_some(Root { accessors, ..root })
 }
 
 struct AllButAccessors;
