@@ -343,7 +343,7 @@ fn draws_share_what_is_rigid() {
     add_skin(&mut numbers, &mut scene, 4);
     let scene = order(scene);
     let (device, _) = device();
-    let model = model::Model::new(&device, &scene).expect("it can be uploaded");
+    let model = model::Model::new(&device, &scene, &scene.images).expect("it can be uploaded");
     let found: Vec<_> = model
         .draws
         .iter()
@@ -373,7 +373,7 @@ fn rigid_models_cost_nothing() {
     let mut numbers = Numbers(5);
     let scene = order(scene("rigid", vec![node(Some(0), MOVED)], vec![primitive(&mut numbers, 30)]));
     let (device, _) = device();
-    let model = model::Model::new(&device, &scene).expect("it can be uploaded");
+    let model = model::Model::new(&device, &scene, &scene.images).expect("it can be uploaded");
     let before = device.objects_made();
     let deformation = model::Deformation::new(&device, &scene, &model).expect("there is room");
     assert_eq!(device.objects_made(), before);

@@ -49,7 +49,7 @@ fn images_are_uploaded_once_for_each_way_they_are_used() {
     let device = tools::compute::device().expect("there is Vulkan");
     let objects = |scene: &Scene| {
         let before = device.objects_made();
-        drop(Model::new(&device, scene).expect("it can be uploaded"));
+        drop(Model::new(&device, scene, &scene.images).expect("it can be uploaded"));
         device.objects_made() - before
     };
     let count = |materials: Vec<Material>| objects(&scene(materials)) - objects(&scene(Vec::new()));
@@ -66,7 +66,7 @@ fn images_are_uploaded_once_for_each_way_they_are_used() {
 fn slots_get_their_image() {
     let device = tools::compute::device().expect("there is Vulkan");
     let scene = scene(vec![material([Some(0), Some(1), Some(0), None, Some(3)])]);
-    let model = Model::new(&device, &scene).expect("it can be uploaded");
+    let model = Model::new(&device, &scene, &scene.images).expect("it can be uploaded");
     let [base_color, metallic_roughness, normal, occlusion, emissive] =
         TextureSlot::ALL.map(|slot| model.texture(&scene.materials[0], slot));
     assert_eq!(occlusion.image_view, emissive.image_view, "both are white");

@@ -32,7 +32,7 @@ pub(super) fn run<S: Sample>(setup: Setup, mut parameters: S::Parameters) -> Res
         true => Some(Overlay::new(&device, target.format, None)?),
         false => None,
     };
-    let sample = S::new(&setup.context(&device, target, &loaded), &parameters)?;
+    let sample = S::new(&setup.context(&device, target, &mut loaded), &parameters)?;
     let mut frames =
         Frames { setup: &setup, device: &device, loaded: &mut loaded, renderer: &mut renderer, sample, overlay };
     let done = match setup.options.bench {

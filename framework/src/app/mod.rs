@@ -33,7 +33,7 @@ use self::viewpoint::Viewpoint;
 use crate::camera::{OrbitCamera, View};
 use crate::frame::Target;
 use crate::gpu::{Device, GpuChoice, Instance, MessageCount, Surface, Validation};
-use crate::scene::{Bounds, Pose, Purpose, Scene, TextureSlot};
+use crate::scene::{Bounds, Image, Pose, Purpose, Scene, TextureSlot};
 use crate::stage::Setting;
 
 /// The exit code when validation had something to say under `--validation strict`.
@@ -169,11 +169,12 @@ impl Setup {
         }
     }
 
-    fn context(&self, device: &Arc<Device>, target: Target, loaded: &Loaded) -> Context {
+    fn context(&self, device: &Arc<Device>, target: Target, loaded: &mut Loaded) -> Context {
         Context {
             device: device.clone(),
             target,
             scene: loaded.scene.clone(),
+            images: std::mem::take(&mut loaded.images),
             setting: Setting {
                 bounds: loaded.bounds,
                 stage: !self.options.no_stage,
@@ -226,7 +227,7 @@ impl Loader {
 
     /// Reads the model, its clips, and places the camera.
     fn load(&self) -> Result<Loaded> {
-        let scene = match &self.source {
+        let mut scene = match &self.source {
             Source::Given(path) => self.load_scene(path)?,
             Source::Own(path) => self.load_scene(&crate::asset(path)?)?,
             Source::None => Scene::default(),
@@ -256,15 +257,18 @@ impl Loader {
         let camera = OrbitCamera::new(view, least_aspect, bounds.radius());
         // For the ground, which lies below.
         bounds.min.y = bounds.min.y.min(lowest(&scene));
+        let images = std::mem::take(&mut scene.images);
         let scene = Arc::new(scene);
         let viewpoint = Viewpoint::new(&scene, camera, self.model.camera)?;
-        Ok(Loaded { scene, playback, bounds, viewpoint })
+        Ok(Loaded { scene, images, playback, bounds, viewpoint })
     }
 }
 
 /// A model with all that moves about it.
 struct Loaded {
     scene: Arc<Scene>,
+    /// Its images, until the sample has been made.
+    images: Vec<Image>,
     playback: Playback,
     bounds: Bounds,
     viewpoint: Viewpoint,

@@ -9,7 +9,7 @@ use glam::Vec3;
 use crate::camera::View;
 use crate::frame::{Frame, Target};
 use crate::gpu::{Device, Feature};
-use crate::scene::{Bounds, Scene, TextureSlot};
+use crate::scene::{Bounds, Image, Scene, TextureSlot};
 use crate::stage::Setting;
 
 /// A program that shows one technique. `main` hands it to [`run`](crate::run).
@@ -76,8 +76,10 @@ pub struct Context {
     pub device: Arc<Device>,
     /// The target of the first frames.
     pub target: Target,
-    /// The model to show; empty where the sample has none.
+    /// The model to show, without its images; empty where the sample has none.
     pub scene: Arc<Scene>,
+    /// The images of the model, as [`Scene::images`]. They are freed once the sample has been made.
+    pub images: Vec<Image>,
     /// What surrounds the scene.
     pub setting: Setting,
 }

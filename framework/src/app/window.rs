@@ -316,7 +316,7 @@ impl<S: Sample> App<S> {
             running.overlay = Some(Overlay::new(&running.device, target.format, Some(&running.window))?);
         }
         if running.sample.is_none()
-            && let Some(loaded) = &self.loaded
+            && let Some(loaded) = &mut self.loaded
         {
             let context = self.setup.context(&running.device, target, loaded);
             running.sample = Some(S::new(&context, &self.parameters)?);

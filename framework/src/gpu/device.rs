@@ -19,7 +19,7 @@ use super::pipeline_cache;
 /// Bytes of the blocks that memory is taken from. What is larger, such as a window's attachments, has a block of its own
 /// and gives it back when it goes.
 const DEVICE_BLOCK: u64 = 16 << 20;
-const HOST_BLOCK: u64 = 8 << 20;
+const HOST_BLOCK: u64 = 4 << 20;
 
 /// A feature of Vulkan 1.0 that not every GPU has: its name in the specification, and where it is switched on.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ use super::{Deformation, Draw, Model};
 use crate::environment::EnvironmentMaps;
 use crate::frame::Frame;
 use crate::gpu::{Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Owned, Upload};
-use crate::scene::{AlphaMode, Material, Pose, Scene, TextureSlot, Topology};
+use crate::scene::{AlphaMode, Image, Material, Pose, Scene, TextureSlot, Topology};
 use crate::shaders;
 
 /// Draws a model in the light of an [environment](crate::environment) and of its sun, with the sky around it: for samples
@@ -143,10 +143,11 @@ impl LitModel {
         render_pass: vk::RenderPass,
         samples: vk::SampleCountFlags,
         scene: &Arc<Scene>,
+        images: &[Image],
         environment: EnvironmentMaps,
         sky: bool,
     ) -> Result<Self> {
-        let model = Model::new(device, scene)?;
+        let model = Model::new(device, scene, images)?;
         let deformation = Deformation::new(device, scene, &model)?;
         let set_layouts = create_set_layouts(device)?;
         let pipeline_layout = create_pipeline_layout(device, &set_layouts)?;

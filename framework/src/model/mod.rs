@@ -22,7 +22,7 @@ pub use deformation::{Deformation, ShapeStreams};
 pub use lit::LitModel;
 
 use crate::gpu::{Buffer, Device, Upload};
-use crate::scene::{Material, Pose, Scene, TextureSlot, Topology};
+use crate::scene::{Image, Material, Pose, Scene, TextureSlot, Topology};
 use streams::Streams;
 use textures::Textures;
 
@@ -98,12 +98,16 @@ impl Draw {
 }
 
 impl Model {
-    /// Uploads all meshes of the shown scene, and the textures that materials use.
+    /// Uploads all meshes of the shown scene, and the textures that materials use. `images` are those of the scene.
     ///
     /// # Errors
     ///
     /// Out of memory, or a model too large for 32-bit indices.
-    pub fn new(device: &Arc<Device>, scene: &Scene) -> Result<Self> {
+    ///
+    /// # Panics
+    ///
+    /// If `images` are those of another scene and fewer.
+    pub fn new(device: &Arc<Device>, scene: &Scene, images: &[Image]) -> Result<Self> {
         let mut upload = Upload::new(device)?;
         let streams = Streams::new(scene)?;
         let index = vk::BufferUsageFlags::INDEX_BUFFER;
@@ -145,7 +149,7 @@ impl Model {
             weights_1,
             indices,
             index_type,
-            textures: Textures::new(device, &mut upload, scene)?,
+            textures: Textures::new(device, &mut upload, scene, images)?,
         };
         upload.finish()?;
         Ok(model)

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use ash::vk;
 
 use crate::gpu::{Device, Feature, Image, Owned, Upload};
-use crate::scene::{Filter, Sampler, Scene, TextureSlot, Wrap};
+use crate::scene::{self, Filter, Sampler, Scene, TextureSlot, Wrap};
 
 /// Images, each uploaded once for each way in which it is used, and samplers, each made once.
 pub(super) struct Textures {
@@ -28,7 +28,12 @@ struct Texture {
 const WHITE: usize = 0;
 
 impl Textures {
-    pub(super) fn new(device: &Arc<Device>, upload: &mut Upload, scene: &Scene) -> Result<Self> {
+    pub(super) fn new(
+        device: &Arc<Device>,
+        upload: &mut Upload,
+        scene: &Scene,
+        images: &[scene::Image],
+    ) -> Result<Self> {
         let one = vk::Extent2D { width: 1, height: 1 };
         let white = upload.texture("white", vk::Format::R8G8B8A8_SRGB, one, &[u8::MAX; 4], false)?;
         let white_texture = Texture { images: [WHITE; 2], sampler: 0 };
@@ -42,7 +47,7 @@ impl Textures {
             wrap_v: Wrap::Repeat,
         };
         textures.white.sampler = textures.sampler(device, plain)?;
-        let images = textures.upload_images(upload, scene)?;
+        let images = textures.upload_images(upload, scene, images)?;
         for texture in &scene.textures {
             let images = texture.image.map_or([WHITE; 2], |image| images[image]);
             let sampler = textures.sampler(device, texture.sampler)?;
@@ -61,10 +66,15 @@ impl Textures {
     }
 
     /// For each image of the scene where it has gone, as [`Texture::images`]. One that is empty was not to be read.
-    fn upload_images(&mut self, upload: &mut Upload, scene: &Scene) -> Result<Vec<[usize; 2]>> {
-        let used = used_images(scene);
-        let mut places = vec![[WHITE; 2]; scene.images.len()];
-        for ((image, used), places) in scene.images.iter().zip(used).zip(&mut places) {
+    fn upload_images(
+        &mut self,
+        upload: &mut Upload,
+        scene: &Scene,
+        images: &[scene::Image],
+    ) -> Result<Vec<[usize; 2]>> {
+        let used = used_images(scene, images.len());
+        let mut places = vec![[WHITE; 2]; images.len()];
+        for ((image, used), places) in images.iter().zip(used).zip(&mut places) {
             let extent = vk::Extent2D { width: image.size.0, height: image.size.1 };
             let name = image.name.as_deref().unwrap_or("texture");
             let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB];
@@ -109,9 +119,9 @@ impl Textures {
     }
 }
 
-/// For each image of a scene whether materials use it with linear numbers, and as sRGB.
-fn used_images(scene: &Scene) -> Vec<[bool; 2]> {
-    let mut used = vec![[false; 2]; scene.images.len()];
+/// For each of so many images of a scene whether materials use it with linear numbers, and as sRGB.
+fn used_images(scene: &Scene, count: usize) -> Vec<[bool; 2]> {
+    let mut used = vec![[false; 2]; count];
     for (material, slot) in scene.materials.iter().flat_map(|material| TextureSlot::ALL.map(|slot| (material, slot))) {
         let texture = material.texture(slot).map(|info| &scene.textures[info.texture]);
         if let Some(image) = texture.and_then(|texture| texture.image) {

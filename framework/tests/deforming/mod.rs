@@ -21,7 +21,7 @@ pub(crate) struct Deforming<'a> {
 
 impl<'a> Deforming<'a> {
     pub(crate) fn new(device: &Arc<Device>, scene: &'a Scene) -> Self {
-        let model = Model::new(device, scene).expect("it can be uploaded");
+        let model = Model::new(device, scene, &scene.images).expect("it can be uploaded");
         Self {
             scene,
             deformation: Deformation::new(device, scene, &model).expect("there is room"),

@@ -164,7 +164,7 @@ impl Sample for NodeAnimation {
     fn new(context: &Context, parameters: &Parameters) -> Result<Self> {
         let device = &context.device;
         let scene = context.scene.clone();
-        let model = Model::new(device, &scene)?;
+        let model = Model::new(device, &scene, &context.images)?;
         let deformation = Deformation::new(device, &scene, &model)?;
         let fade = Fade::new(&scene, parameters.fade_from.as_deref())?;
         let highlighted = parameters.highlight.as_deref().map(|wanted| find_node(&scene, wanted)).transpose()?;

@@ -205,7 +205,7 @@ impl Sample for Pbr {
     fn new(context: &Context, parameters: &Parameters) -> Result<Self> {
         let device = &context.device;
         let scene = context.scene.clone();
-        let model = Model::new(device, &scene)?;
+        let model = Model::new(device, &scene, &context.images)?;
         let deformation = Deformation::new(device, &scene, &model)?;
         let environment = EnvironmentMaps::new(device, &Environment::named(&parameters.environment)?)?;
         // The sun and those of the model.

@@ -134,7 +134,7 @@ impl Sample for Skinning {
     fn new(context: &Context, _: &Parameters) -> Result<Self> {
         let device = &context.device;
         let scene = context.scene.clone();
-        let model = Model::new(device, &scene)?;
+        let model = Model::new(device, &scene, &context.images)?;
         let bones = bones(&scene);
         let (first_joints, joint_count) = joint_places(&scene);
 

@@ -139,7 +139,7 @@ fn the_model_holds_two_pairs_of_streams_only_where_needed() {
     let device = compute::device().expect("there is Vulkan");
     let path = ashwright::asset("models/whale.glb").expect("it is part of the project");
     let whale = Scene::load(&path).expect("it loads");
-    let model = ashwright::model::Model::new(&device, &whale).expect("it can be uploaded");
+    let model = ashwright::model::Model::new(&device, &whale, &whale.images).expect("it can be uploaded");
     assert!(model.joints_1.is_none());
     assert_eq!(model.index_type, vk::IndexType::UINT16);
 }

@@ -128,7 +128,8 @@ impl Sample for ToneMapping {
         let environment = EnvironmentMaps::new(device, &Environment::named(&parameters.environment)?)?;
         let sky = context.setting.stage && context.setting.background.is_none();
         let scene_pass = render_passes.of_scene();
-        let lit_model = LitModel::new(device, scene_pass, samples, &context.scene, environment, sky)?;
+        let (scene, images) = (&context.scene, &context.images);
+        let lit_model = LitModel::new(device, scene_pass, samples, scene, images, environment, sky)?;
 
         let scene_set_layout = create_set_layout(device, &render_passes)?;
         let scene_set = DescriptorSets::new(device, "scene image", &scene_set_layout, 1)?;
