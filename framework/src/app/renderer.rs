@@ -126,19 +126,28 @@ impl Renderer {
 
     /// What the sample draws to; `None` while a window has no area.
     pub(super) fn target(&self) -> Option<Target> {
-        let (extent, format, views) = match &self.output {
-            Output::Images(images) => {
-                let extent = images[0].extent();
-                let extent = vk::Extent2D { width: extent.width, height: extent.height };
-                (extent, PICTURE_FORMAT, images.iter().map(Image::view).collect())
-            }
+        let extent = self.extent()?;
+        let (format, views) = match &self.output {
+            Output::Images(images) => (PICTURE_FORMAT, images.iter().map(Image::view).collect()),
             Output::Window(window) => {
                 let swapchain = window.swapchain.as_ref()?;
-                (swapchain.extent(), swapchain.format(), swapchain.views().collect())
+                (swapchain.format(), swapchain.views().collect())
             }
         };
         let multisampled = self.multisampled.as_ref().map(Image::view);
         Some(Target { extent, format, views, samples: self.samples, multisampled })
+    }
+
+    /// The size of what the sample draws to; `None` while a window has no area. Asking the window itself would wait until the
+    /// display has shown the frame before.
+    pub(super) fn extent(&self) -> Option<vk::Extent2D> {
+        match &self.output {
+            Output::Images(images) => {
+                let extent = images[0].extent();
+                Some(vk::Extent2D { width: extent.width, height: extent.height })
+            }
+            Output::Window(window) => window.swapchain.as_ref().map(Swapchain::extent),
+        }
     }
 
     /// The window has this size in pixels, by its own word. Its first size is told as well, after the swapchain was made.

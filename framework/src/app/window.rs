@@ -152,7 +152,7 @@ impl<S: Sample> ApplicationHandler<Message> for App<S> {
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let Some(running) = &mut self.running else { return };
-        let height = running.window.inner_size().height;
+        let height = running.renderer.extent().map_or(1, |extent| extent.height);
         let taken = match &mut running.overlay {
             Some(overlay) if self.overlay_shown => overlay.handle(&running.window, &event),
             _ => false,
@@ -326,15 +326,16 @@ impl<S: Sample> App<S> {
 
     fn lay_out(&mut self) -> Result<()> {
         let Some(running) = &mut self.running else { return Ok(()) };
-        let (Some(overlay), true) = (&mut running.overlay, self.overlay_shown) else { return Ok(()) };
+        let (Some(overlay), Some(extent)) = (&mut running.overlay, running.renderer.extent()) else { return Ok(()) };
+        if !self.overlay_shown {
+            return Ok(());
+        }
         let shown = Shown {
             title: self.setup.name,
             gpu: &running.gpu,
             times: Some((&self.history, running.renderer.times())),
             notice: self.notice.as_deref(),
         };
-        let size = running.window.inner_size();
-        let extent = ash::vk::Extent2D { width: size.width, height: size.height };
         let (parameters, loaded, sample) = (&mut self.parameters, &mut self.loaded, &mut running.sample);
         overlay.run(Some(&running.window), extent, 0.0, |ui| {
             overlay::show(ui, &shown, loaded.as_mut(), |ui| {
@@ -348,9 +349,10 @@ impl<S: Sample> App<S> {
     fn take_figures(&mut self, event_loop: &ActiveEventLoop) -> Result<()> {
         let (Some(bench), Some(running)) = (&mut self.bench, &self.running) else { return Ok(()) };
         if let Some(figures) = bench.frame(&running.device, running.renderer.times(), self.setup.started) {
-            let size = running.window.inner_size();
+            let size = running.renderer.extent().unwrap_or_default();
             event_loop.exit();
-            super::say(&bench.json(self.setup.name, &running.gpu, size.into(), &figures).to_string())?;
+            let size = (size.width, size.height);
+            super::say(&bench.json(self.setup.name, &running.gpu, size, &figures).to_string())?;
         }
         Ok(())
     }
