@@ -12,7 +12,9 @@ use glam::{Affine2, Mat4, Vec3, Vec4};
 use super::{Deformation, Draw, Model};
 use crate::environment::EnvironmentMaps;
 use crate::frame::Frame;
-use crate::gpu::{Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Owned, Upload};
+use crate::gpu::{
+    Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, GraphicsPipeline, Owned, Upload,
+};
 use crate::scene::{AlphaMode, Image, Material, Pose, Scene, TextureSlot, Topology};
 use crate::shaders;
 
@@ -161,11 +163,11 @@ impl LitModel {
         write_frame_sets(device, &frame_sets, &uniforms, &environment);
         write_material_sets(device, &material_sets, &materials, scene, &model);
 
-        let maker = PipelineMaker { device, render_pass, samples, layout: *pipeline_layout };
+        let common = GraphicsPipeline { samples, layout: *pipeline_layout, render_pass, ..Default::default() };
         let mut pipelines = HashMap::new();
         for kind in model.draws.iter().map(|draw| Kind::of(scene, draw)) {
             if let Entry::Vacant(entry) = pipelines.entry(kind) {
-                entry.insert(maker.of_kind(kind, model.tangents.is_some())?);
+                entry.insert(create_pipeline(device, common, kind, model.tangents.is_some())?);
             }
         }
         let alpha = |draw: &usize| Kind::of(scene, &model.draws[*draw]).alpha;
@@ -179,7 +181,7 @@ impl LitModel {
             blended: blended.into_iter().map(|draw| (0.0, draw)).collect(),
             environment,
             pipelines,
-            sky: if sky { Some(maker.sky()?) } else { None },
+            sky: if sky { Some(create_sky_pipeline(device, common)?) } else { None },
             pipeline_layout,
             uniforms,
             frame_sets,
@@ -402,137 +404,76 @@ fn write_material_sets(device: &Device, sets: &DescriptorSets, materials: &Buffe
     }
 }
 
-/// What the pipelines have in common.
-struct PipelineMaker<'a> {
-    device: &'a Arc<Device>,
-    render_pass: vk::RenderPass,
-    samples: vk::SampleCountFlags,
-    layout: vk::PipelineLayout,
-}
+/// What draws one kind; `common` is what all pipelines of the model have in common.
+fn create_pipeline(
+    device: &Arc<Device>,
+    common: GraphicsPipeline<'_>,
+    kind: Kind,
+    has_tangents: bool,
+) -> Result<Owned<vk::Pipeline>> {
+    // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
+    let coverage = kind.alpha == Alpha::Mask && common.samples != vk::SampleCountFlags::TYPE_1;
+    // TANGENTS in lit.vert; ALPHA_MODE, COVERAGE, UNLIT, TEXTURES, TRANSFORMED and SHARED_OCCLUSION in lit.frag.
+    let vertex_constants = [u32::from(has_tangents)];
+    let Kind { alpha, unlit, textures, transformed, shared_occlusion, .. } = kind;
+    let [coverage_constant, unlit, transformed, shared_occlusion] =
+        [coverage, unlit, transformed, shared_occlusion].map(u32::from);
+    let fragment_constants = [alpha as u32, coverage_constant, unlit, textures, transformed, shared_occlusion];
+    let entries = [0, 1, 2, 3, 4, 5].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 });
+    let specialization = vk::SpecializationInfo::default();
+    let of_vertex = specialization.map_entries(&entries[..1]).data(bytemuck::bytes_of(&vertex_constants));
+    let of_fragment = specialization.map_entries(&entries).data(bytemuck::bytes_of(&fragment_constants));
 
-impl PipelineMaker<'_> {
-    fn of_kind(&self, kind: Kind, has_tangents: bool) -> Result<Owned<vk::Pipeline>> {
-        let vertex = self.device.shader_module(shaders::spirv!("model/lit.vert"), "lit.vert")?;
-        let fragment = self.device.shader_module(shaders::spirv!("model/lit.frag"), "lit.frag")?;
-        // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
-        let coverage = kind.alpha == Alpha::Mask && self.samples != vk::SampleCountFlags::TYPE_1;
-        // TANGENTS in lit.vert; ALPHA_MODE, COVERAGE, UNLIT, TEXTURES, TRANSFORMED and SHARED_OCCLUSION in lit.frag.
-        let vertex_constants = [u32::from(has_tangents)];
-        let Kind { alpha, unlit, textures, transformed, shared_occlusion, .. } = kind;
-        let [coverage_constant, unlit, transformed, shared_occlusion] =
-            [coverage, unlit, transformed, shared_occlusion].map(u32::from);
-        let fragment_constants = [alpha as u32, coverage_constant, unlit, textures, transformed, shared_occlusion];
-        let entries =
-            [0, 1, 2, 3, 4, 5].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 });
-        let specialization = vk::SpecializationInfo::default();
-        let of_vertex = specialization.map_entries(&entries[..1]).data(bytemuck::bytes_of(&vertex_constants));
-        let of_fragment = specialization.map_entries(&entries).data(bytemuck::bytes_of(&fragment_constants));
-        let stages = [
-            shader_stage(vk::ShaderStageFlags::VERTEX, *vertex).specialization_info(&of_vertex),
-            shader_stage(vk::ShaderStageFlags::FRAGMENT, *fragment).specialization_info(&of_fragment),
-        ];
+    // Each attribute is a stream of its own, at the binding of the same number as its location in the shader. A model
+    // without tangents has no stream of them: the shader, which then does not look at them, gets colours.
+    let color = (vk::Format::R16G16B16A16_UNORM, size_of::<[u16; 4]>());
+    let tangent = (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>());
+    let streams = [
+        (0, (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>())), // position
+        (1, (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>())), // normal
+        (2, (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>())),    // texture coordinates 0
+        (3, (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>())),    // texture coordinates 1
+        (4, color),
+        if has_tangents { (5, tangent) } else { (4, color) },
+    ];
+    let bindings = streams.map(|(binding, (_, stride))| {
+        vk::VertexInputBindingDescription::default().binding(binding).stride(stride as u32)
+    });
+    let bindings = if has_tangents { &bindings[..] } else { &bindings[..5] };
+    let attributes: Vec<_> = (0..)
+        .zip(streams)
+        .map(|(location, (binding, (format, _)))| {
+            vk::VertexInputAttributeDescription::default().location(location).binding(binding).format(format)
+        })
+        .collect();
+    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
+        .vertex_binding_descriptions(bindings)
+        .vertex_attribute_descriptions(&attributes);
+    let topology = match kind.topology {
+        Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
+        Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
+        Topology::Points => vk::PrimitiveTopology::POINT_LIST,
+    };
 
-        // Each attribute is a stream of its own, at the binding of the same number as its location in the shader. A model
-        // without tangents has no stream of them: the shader, which then does not look at them, gets colours.
-        let color = (vk::Format::R16G16B16A16_UNORM, size_of::<[u16; 4]>());
-        let tangent = (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>());
-        let streams = [
-            (0, (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>())), // position
-            (1, (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>())), // normal
-            (2, (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>())),    // texture coordinates 0
-            (3, (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>())),    // texture coordinates 1
-            (4, color),
-            if has_tangents { (5, tangent) } else { (4, color) },
-        ];
-        let bindings = streams.map(|(binding, (_, stride))| {
-            vk::VertexInputBindingDescription::default().binding(binding).stride(stride as u32)
-        });
-        let bindings = if has_tangents { &bindings[..] } else { &bindings[..5] };
-        let attributes: Vec<_> = (0..)
-            .zip(streams)
-            .map(|(location, (binding, (format, _)))| {
-                vk::VertexInputAttributeDescription::default().location(location).binding(binding).format(format)
-            })
-            .collect();
-        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
-            .vertex_binding_descriptions(bindings)
-            .vertex_attribute_descriptions(&attributes);
-        let topology = match kind.topology {
-            Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
-            Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
-            Topology::Points => vk::PrimitiveTopology::POINT_LIST,
-        };
-        // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
-        let dynamic = [
-            vk::DynamicState::VIEWPORT,
-            vk::DynamicState::SCISSOR,
-            vk::DynamicState::CULL_MODE,
-            vk::DynamicState::FRONT_FACE,
-        ];
-        self.create(&stages, &vertex_input, topology, &dynamic, kind.alpha, coverage)
-    }
-
-    /// The environment, at the far plane.
-    fn sky(&self) -> Result<Owned<vk::Pipeline>> {
-        let vertex = self.device.shader_module(shaders::spirv!("model/sky.vert"), "sky.vert")?;
-        let fragment = self.device.shader_module(shaders::spirv!("model/sky.frag"), "sky.frag")?;
-        let stages = [
-            shader_stage(vk::ShaderStageFlags::VERTEX, *vertex),
-            shader_stage(vk::ShaderStageFlags::FRAGMENT, *fragment),
-        ];
-        let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
-        let triangles = vk::PrimitiveTopology::TRIANGLE_LIST;
-        self.create(&stages, &Default::default(), triangles, &dynamic, Alpha::Opaque, false)
-    }
-
-    fn create(
-        &self,
-        stages: &[vk::PipelineShaderStageCreateInfo<'_>],
-        vertex_input: &vk::PipelineVertexInputStateCreateInfo<'_>,
-        topology: vk::PrimitiveTopology,
-        dynamic_states: &[vk::DynamicState],
-        alpha: Alpha,
-        coverage: bool,
-    ) -> Result<Owned<vk::Pipeline>> {
-        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
-        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(dynamic_states);
-        let rasterization = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let multisample = vk::PipelineMultisampleStateCreateInfo::default()
-            .rasterization_samples(self.samples)
-            .alpha_to_coverage_enable(coverage);
+    let pipeline = GraphicsPipeline {
+        name: "lit model",
+        shaders: [shaders::spirv!("model/lit.vert"), shaders::spirv!("model/lit.frag")],
+        specializations: [of_vertex, of_fragment],
+        vertex_input,
+        topology,
         // What blends hides nothing behind it: it is tested against depth, and writes none.
-        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-            .depth_test_enable(true)
-            .depth_write_enable(alpha != Alpha::Blend)
-            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
-        let blend_attachments = [vk::PipelineColorBlendAttachmentState::default()
-            .blend_enable(alpha == Alpha::Blend)
-            .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
-            .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
-            .src_alpha_blend_factor(vk::BlendFactor::ONE)
-            .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
-            .color_write_mask(vk::ColorComponentFlags::RGBA)];
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
-        let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(stages)
-            .vertex_input_state(vertex_input)
-            .input_assembly_state(&input_assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&rasterization)
-            .multisample_state(&multisample)
-            .depth_stencil_state(&depth)
-            .color_blend_state(&blend)
-            .dynamic_state(&dynamic)
-            .layout(self.layout)
-            .render_pass(self.render_pass);
-        // SAFETY: all that `info` points to is alive, and the shaders match layout and vertex input.
-        let pipelines = unsafe { self.device.create_graphics_pipelines(self.device.pipeline_cache(), &[info], None) };
-        let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
-        Ok(self.device.own(pipeline, "lit model"))
-    }
+        depth_write: alpha != Alpha::Blend,
+        blend: alpha == Alpha::Blend,
+        alpha_to_coverage: coverage,
+        // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
+        dynamic_states: &[vk::DynamicState::CULL_MODE, vk::DynamicState::FRONT_FACE],
+        ..common
+    };
+    pipeline.create(device)
 }
 
-fn shader_stage<'a>(stage: vk::ShaderStageFlags, module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a> {
-    vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
+/// What draws the environment, at the far plane.
+fn create_sky_pipeline(device: &Arc<Device>, common: GraphicsPipeline<'_>) -> Result<Owned<vk::Pipeline>> {
+    let shaders = [shaders::spirv!("model/sky.vert"), shaders::spirv!("model/sky.frag")];
+    GraphicsPipeline { name: "sky", shaders, ..common }.create(device)
 }

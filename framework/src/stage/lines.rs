@@ -7,9 +7,9 @@ use ash::vk;
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3};
 
-use super::{Furniture, Kind, shaders};
+use super::shaders;
 use crate::frame::Frame;
-use crate::gpu::{Buffer, Device, FRAMES_IN_FLIGHT, Owned};
+use crate::gpu::{Buffer, Device, FRAMES_IN_FLIGHT, GraphicsPipeline, Owned};
 
 /// A line between two points of world space, each with a linear colour of its own.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -59,24 +59,25 @@ impl Lines {
                 .offset(location * size_of::<Vec3>() as u32)
         };
         let attributes = [attribute(0), attribute(1)];
-        let kind = Kind {
+        let pipeline = GraphicsPipeline {
             name: "lines",
+            shaders: [shaders::spirv!("stage/lines.vert"), shaders::spirv!("stage/lines.frag")],
             vertex_input: vk::PipelineVertexInputStateCreateInfo::default()
                 .vertex_binding_descriptions(&bindings)
                 .vertex_attribute_descriptions(&attributes),
             topology: vk::PrimitiveTopology::LINE_LIST,
             depth_test: false,
             depth_write: false,
-            ..Kind::default()
+            samples,
+            layout: *layout,
+            render_pass,
+            ..Default::default()
         };
-        let furniture = Furniture { device, render_pass, samples, layout: *layout };
-        let pipeline =
-            furniture.pipeline(shaders::spirv!("stage/lines.vert"), shaders::spirv!("stage/lines.frag"), &kind)?;
         let size = (capacity * size_of::<Line>()) as u64;
         let vertices = (0..FRAMES_IN_FLIGHT)
             .map(|_| Buffer::mapped(device, "lines", size, vk::BufferUsageFlags::VERTEX_BUFFER))
             .collect::<Result<_>>()?;
-        Ok(Self { pipeline, layout, vertices, capacity })
+        Ok(Self { pipeline: pipeline.create(device)?, layout, vertices, capacity })
     }
 
     /// Draws lines, as many as there is room for; once a frame. Changes pipeline, vertex buffer 0 and push constants;

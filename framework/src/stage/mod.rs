@@ -14,7 +14,7 @@ use glam::{Mat4, Vec3, Vec4};
 pub use lines::{Line, Lines};
 
 use crate::frame::Frame;
-use crate::gpu::{Device, Owned};
+use crate::gpu::{Device, GraphicsPipeline, Owned};
 use crate::scene::Bounds;
 use crate::shaders;
 
@@ -84,21 +84,27 @@ impl Stage {
         // SAFETY: the create-info is valid: it names push constants only, within every GPU's limit.
         let layout = unsafe { device.create_pipeline_layout(&info, None) }.context("vkCreatePipelineLayout failed")?;
         let layout = device.own(layout, "stage");
-        let furniture = Furniture { device, render_pass, samples, layout: *layout };
-        let backdrop = match setting.background {
-            Some(_) => None,
-            None => Some(furniture.pipeline(
-                shaders::spirv!("stage/backdrop.vert"),
-                shaders::spirv!("stage/backdrop.frag"),
-                &Kind { name: "backdrop", depth_write: false, ..Kind::default() },
-            )?),
+        let common = GraphicsPipeline { samples, layout: *layout, render_pass, ..Default::default() };
+        let backdrop = GraphicsPipeline {
+            name: "backdrop",
+            shaders: [shaders::spirv!("stage/backdrop.vert"), shaders::spirv!("stage/backdrop.frag")],
+            depth_write: false,
+            ..common
         };
-        let ground = furniture.pipeline(
-            shaders::spirv!("stage/ground.vert"),
-            shaders::spirv!("stage/ground.frag"),
-            &Kind { name: "ground", cull: vk::CullModeFlags::BACK, blend: true, ..Kind::default() },
-        )?;
-        Ok(Some(Self { backdrop, ground, layout, look, bounds: setting.bounds }))
+        let ground = GraphicsPipeline {
+            name: "ground",
+            shaders: [shaders::spirv!("stage/ground.vert"), shaders::spirv!("stage/ground.frag")],
+            cull_mode: vk::CullModeFlags::BACK,
+            blend: true,
+            ..common
+        };
+        Ok(Some(Self {
+            backdrop: setting.background.is_none().then(|| backdrop.create(device)).transpose()?,
+            ground: ground.create(device)?,
+            layout,
+            look,
+            bounds: setting.bounds,
+        }))
     }
 
     /// Draws what the scene has left free: to be called after everything opaque and before what is blended. Changes
@@ -141,85 +147,5 @@ impl Stage {
             device.cmd_push_constants(commands, *self.layout, stages, 0, bytemuck::bytes_of(push));
             device.cmd_draw(commands, vertices, 1, 0, 0);
         }
-    }
-}
-
-/// What the pipelines of the stage have in common.
-struct Furniture<'a> {
-    device: &'a Arc<Device>,
-    render_pass: vk::RenderPass,
-    samples: vk::SampleCountFlags,
-    layout: vk::PipelineLayout,
-}
-
-/// In what they differ.
-struct Kind<'a> {
-    name: &'a str,
-    vertex_input: vk::PipelineVertexInputStateCreateInfo<'a>,
-    topology: vk::PrimitiveTopology,
-    cull: vk::CullModeFlags,
-    depth_test: bool,
-    depth_write: bool,
-    blend: bool,
-}
-
-impl Default for Kind<'_> {
-    fn default() -> Self {
-        Self {
-            name: "",
-            vertex_input: Default::default(),
-            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
-            cull: vk::CullModeFlags::NONE,
-            depth_test: true,
-            depth_write: true,
-            blend: false,
-        }
-    }
-}
-
-impl Furniture<'_> {
-    fn pipeline(&self, vertex: &[u32], fragment: &[u32], kind: &Kind<'_>) -> Result<Owned<vk::Pipeline>> {
-        let vertex = self.device.shader_module(vertex, kind.name)?;
-        let fragment = self.device.shader_module(fragment, kind.name)?;
-        let stages = [(vk::ShaderStageFlags::VERTEX, *vertex), (vk::ShaderStageFlags::FRAGMENT, *fragment)].map(
-            |(stage, module)| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main"),
-        );
-        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(kind.topology);
-        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-        let rasterization = vk::PipelineRasterizationStateCreateInfo::default()
-            .cull_mode(kind.cull)
-            .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
-            .line_width(1.0);
-        let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(self.samples);
-        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-            .depth_test_enable(kind.depth_test)
-            .depth_write_enable(kind.depth_write)
-            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
-        let blend_attachments = [vk::PipelineColorBlendAttachmentState::default()
-            .blend_enable(kind.blend)
-            .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
-            .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
-            .src_alpha_blend_factor(vk::BlendFactor::ONE)
-            .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
-            .color_write_mask(vk::ColorComponentFlags::RGBA)];
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
-        let dynamic = vk::PipelineDynamicStateCreateInfo::default()
-            .dynamic_states(&[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR]);
-        let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&kind.vertex_input)
-            .input_assembly_state(&input_assembly)
-            .viewport_state(&viewport)
-            .rasterization_state(&rasterization)
-            .multisample_state(&multisample)
-            .depth_stencil_state(&depth)
-            .color_blend_state(&blend)
-            .dynamic_state(&dynamic)
-            .layout(self.layout)
-            .render_pass(self.render_pass);
-        // SAFETY: all that `info` points to is alive, and the shaders match layout and vertex input.
-        let pipelines = unsafe { self.device.create_graphics_pipelines(self.device.pipeline_cache(), &[info], None) };
-        let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
-        Ok(self.device.own(pipeline, kind.name))
     }
 }

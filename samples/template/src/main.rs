@@ -18,7 +18,7 @@ use ashwright::glam::{Mat4, Quat, Vec2, Vec3, Vec4};
 use ashwright::gpu::{Buffer, DescriptorSetLayout, DescriptorSets, Device, FRAMES_IN_FLIGHT, Image, Owned, Upload};
 use ashwright::scene::Bounds;
 use ashwright::stage::{Look, Stage};
-use ashwright::{Context, Frame, Sample, Step, Target, egui};
+use ashwright::{Context, Frame, Sample, Step, Target, egui, parse};
 use bytemuck::{Pod, Zeroable};
 
 /// The ring: the radius of its middle line, of its cross-section, and of all, metres; and how finely each is cut.
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
 #[group(skip)]
 struct Parameters {
     /// How far the ring leans, in degrees
-    #[arg(long, value_name = "DEGREES", default_value_t = 65.0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "DEGREES", default_value = "65", allow_hyphen_values = true, value_parser = parse::finite)]
     tilt: f32,
 }
 

@@ -1,4 +1,4 @@
-//! The picture of the README.
+//! The picture of the README, and what every sample promises.
 
 #[test]
 fn golden() {
@@ -8,4 +8,10 @@ fn golden() {
 #[test]
 fn steady_frames_make_nothing() {
     tools::steady::check(env!("CARGO_BIN_EXE_template"), &[]);
+}
+
+#[test]
+fn what_is_no_number_is_refused() {
+    let words = ["--tilt", "not a number"];
+    tools::bad_input::assert_refused(env!("CARGO_BIN_EXE_template"), &["--tilt", "nan"], &words);
 }
