@@ -30,6 +30,9 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from procedural import Noise, normalised, smoothstep, spline, turn  # noqa: E402
+
 # --------------------------------------------------------------------------
 # Constants
 # --------------------------------------------------------------------------
@@ -87,37 +90,13 @@ RADIUM = (0.090, 0.900, 0.520)
 # Small numeric tools
 # --------------------------------------------------------------------------
 
-def spline(xs, ys, x):
-    """Natural cubic spline through (xs, ys): smooth profiles without lumps."""
-    xs, ys = np.asarray(xs, float), np.asarray(ys, float)
-    n, h = len(xs), np.diff(xs)
-    a, b = np.eye(n), np.zeros(n)
-    for i in range(1, n - 1):
-        a[i, i - 1:i + 2] = h[i - 1], 2 * (h[i - 1] + h[i]), h[i]
-        b[i] = 6 * ((ys[i + 1] - ys[i]) / h[i] - (ys[i] - ys[i - 1]) / h[i - 1])
-    m = np.linalg.solve(a, b)
-    x = np.clip(np.asarray(x, float), xs[0], xs[-1])
-    i = np.clip(np.searchsorted(xs, x) - 1, 0, n - 2)
-    t, u = x - xs[i], xs[i + 1] - x
-    return (m[i] * u**3 + m[i + 1] * t**3) / (6 * h[i]) \
-        + (ys[i] / h[i] - m[i] * h[i] / 6) * u \
-        + (ys[i + 1] / h[i] - m[i + 1] * h[i] / 6) * t
-
-
-def smoothstep(a, b, x):
-    """Hermite step from 0 at a to 1 at b (a may exceed b)."""
-    t = np.clip((np.asarray(x, float) - a) / (b - a), 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)
+noise = Noise(SEED)
+fbm = noise.fbm
 
 
 def band(x, a, b, soft=0.0003):
     """1 where a < x < b, with soft borders."""
     return smoothstep(a - soft, a + soft, x) * smoothstep(b + soft, b - soft, x)
-
-
-def normalised(v):
-    """Unit vectors along the last axis."""
-    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12)
 
 
 def mix(a, b, t):
@@ -138,47 +117,6 @@ def display(c):
     """Linear to sRGB."""
     c = np.clip(c, 0.0, 1.0)
     return np.where(c <= 0.0031308, c * 12.92, 1.055 * np.power(np.maximum(c, 1e-9), 1 / 2.4) - 0.055)
-
-
-_LATTICE = np.random.default_rng(SEED).random(64 ** 3).astype(np.float32)
-_TURN = np.array(Quaternion((0.83, 0.31, -0.42, 0.19)).normalized().to_matrix(), np.float32)
-
-
-def noise(p, scale, seed=0):
-    """Smooth value noise in 0..1 with features of about `scale` metres."""
-    q = (np.asarray(p, np.float32) @ _TURN) / np.float32(scale) + np.float32(17.3 * seed + 100.0)
-    cell = np.floor(q)
-    f = q - cell
-    f = f * f * f * (f * (f * 6 - 15) + 10)
-    c = cell.astype(np.int32)
-    x0, y0, z0 = ((c[..., i] & 63) for i in range(3))
-    x1, y1, z1 = (((c[..., i] + 1) & 63) for i in range(3))
-    fx, fy, fz = f[..., 0], f[..., 1], f[..., 2]
-
-    def row(y, z):
-        base = (y << 6) + (z << 12)
-        a = _LATTICE[x0 + base]
-        return a + (_LATTICE[x1 + base] - a) * fx
-
-    lo = row(y0, z0)
-    lo += (row(y1, z0) - lo) * fy
-    hi = row(y0, z1)
-    hi += (row(y1, z1) - hi) * fy
-    return lo + (hi - lo) * fz
-
-
-def fbm(p, scale, octaves=3, seed=0):
-    """Sum of noise octaves, rescaled to 0..1 with mean 0.5."""
-    total, weight = 0.0, 0.0
-    for o in range(octaves):
-        total = total + 0.5 ** o * noise(p, scale / 2.03 ** o, seed + 7 * o)
-        weight += 0.5 ** o
-    return total / weight
-
-
-def turn(axis, degrees):
-    """Rotation about X, Y or Z."""
-    return Quaternion(Vector([float(axis == a) for a in "XYZ"]), math.radians(degrees))
 
 
 def frame(out, up=(0, 0, 1)):
@@ -1006,7 +944,7 @@ def build_breastplate():
         out.append(beam([(q, 0.0205, 0.0062) for q in path], [brass, verdigris(0.35)], corner=0.0024, bevel=0.002, density=1.05))
         for j, offset in enumerate((-0.56, 0.0, 0.56)):
             place = rim_point(np.array(mid + offset), 0.0185, 0.0062)
-            yaw = math.degrees(2 * math.pi * _LATTICE[97 * k + 31 * j])
+            yaw = math.degrees(2 * math.pi * noise.lattice[97 * k + 31 * j])
             slope = rim_point(np.array([mid + offset - 0.01, mid + offset + 0.01]), 0.0185)
             up = np.cross(normalised(slope[1] - slope[0]), normalised(np.array([-(slope[1] - slope[0])[1], (slope[1] - slope[0])[0], 0.0])))
             up = up * np.sign(up[2])
@@ -1195,7 +1133,6 @@ def build_fittings():
         over = np.mod(np.floor(u) + np.floor(v), 2.0)
         hu, hv = np.sin(math.pi * cu), np.sin(math.pi * cv)
         top = np.where(over > 0.5, hu, hv)
-        thread = np.where(over > 0.5, v, u)
         fibre = 0.5 + 0.5 * np.sin(2 * math.pi * 5 * np.where(over > 0.5, cu, cv))
         t.height = 0.00075 * np.sqrt(np.clip(top, 0, 1)) + 0.00006 * fibre
         tracer = (np.mod(np.floor(np.where(over > 0.5, u, v)), n) == 0) * (over > 0.5) + (np.mod(np.floor(v), n) == 4) * (over < 0.5)
@@ -1605,7 +1542,6 @@ def build_spheres(path, around=64, rings=32):
                 round((column - (SPHERE_COLUMNS - 1) / 2) * SPHERE_STEP, 4), round(SPHERE_RADIUS + row * SPHERE_STEP, 4), 0.0]})
     count = len(nodes)
     nodes.append({"name": "spheres", "children": list(range(count))})
-    r = float(np.float32(SPHERE_RADIUS))
     gltf = {
         "asset": {"version": "2.0", "generator": "tools/blender/pbr.py"},
         "scene": 0, "scenes": [{"name": "spheres", "nodes": [count]}],
