@@ -51,7 +51,7 @@ fn a_copy_of_the_template_passes_its_tests() {
 
     let tested = run(copy.path(), "cargo", &["test", "--locked", "--package", "my_idea"]);
     assert!(tested.status.success(), "{}", text(&tested));
-    assert!(text(&tested).contains("2 passed"), "{}", text(&tested));
+    assert!(text(&tested).contains("3 passed"), "{}", text(&tested));
 
     let again = run(copy.path(), "tools/new-sample", &["my_idea"]);
     assert_eq!(again.status.code(), Some(1), "{}", text(&again));
