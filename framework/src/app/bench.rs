@@ -37,6 +37,7 @@ struct Started {
     at: Instant,
     allocations: u64,
     objects: u64,
+    rss_bytes: Option<u64>,
 }
 
 impl Bench {
@@ -75,8 +76,10 @@ impl Bench {
             return None;
         }
         let Some(started) = &self.started else {
-            let (allocations, objects) = (allocations(), device.objects_made());
-            self.started = Some(Started { at: now, allocations, objects });
+            // First, for reading it allocates.
+            let rss_bytes = memory("VmRSS:");
+            self.started =
+                Some(Started { at: now, allocations: allocations(), objects: device.objects_made(), rss_bytes });
             return None;
         };
         self.frame_ms.push(frame_ms);
@@ -90,6 +93,9 @@ impl Bench {
         over.then(|| Figures {
             allocations: allocations() - started.allocations,
             objects: device.objects_made() - started.objects,
+            rss_growth_bytes: memory("VmRSS:")
+                .zip(started.rss_bytes)
+                .map(|(now, before)| now.cast_signed() - before.cast_signed()),
         })
     }
 
@@ -114,7 +120,8 @@ impl Bench {
             "gpu_ms": gpu_ms,
             "pass_ms": passes,
             "startup_ms": self.startup.map(|startup| rounded(startup.as_secs_f32() * 1e3)),
-            "peak_rss_bytes": peak_rss_bytes(),
+            "peak_rss_bytes": memory("VmHWM:"),
+            "rss_growth_bytes": figures.rss_growth_bytes,
             "allocations_per_frame": per_frame(figures.allocations),
             "objects_per_frame": per_frame(figures.objects),
         })
@@ -125,6 +132,8 @@ impl Bench {
 pub(super) struct Figures {
     allocations: u64,
     objects: u64,
+    /// By how much more memory the program holds at the end, where the system says so: a driver's memory too.
+    rss_growth_bytes: Option<i64>,
 }
 
 /// Least, median and 99th percentile.
@@ -141,10 +150,10 @@ fn rounded(milliseconds: f32) -> f64 {
     (f64::from(milliseconds) * 1e3).round() / 1e3
 }
 
-/// The most memory the program has held, where the system says so.
-fn peak_rss_bytes() -> Option<u64> {
+/// Memory of the program in bytes, where the system says so: `VmRSS:` is what it holds, `VmHWM:` the most it has held.
+fn memory(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kibibytes * 1024)
 }
