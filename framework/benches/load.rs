@@ -11,7 +11,8 @@ mod nodes;
 mod textured;
 
 use ashwright::scene::Scene;
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group, criterion_main};
+use std::hint::black_box;
 use std::time::Duration;
 
 fn load(criterion: &mut Criterion) {
@@ -22,13 +23,8 @@ fn load(criterion: &mut Criterion) {
         println!("{name}: {:.1} MB", bytes.len() as f64 / 1e6);
         let mut group = criterion.benchmark_group(format!("load {name}"));
         group.sample_size(20).measurement_time(Duration::from_secs(10));
-        // What has been loaded is dropped outside of the time.
-        group.bench_function("ashwright", |bencher| {
-            bencher.iter_batched(|| &path, |path| Scene::load(path).expect("it loads"), BatchSize::PerIteration);
-        });
-        group.bench_function("gltf", |bencher| {
-            bencher.iter_batched(|| &path, |path| gltf::import(path).expect("it loads"), BatchSize::PerIteration);
-        });
+        group.bench_function("ashwright", |bencher| bencher.iter(|| black_box(Scene::load(&path)).expect("it loads")));
+        group.bench_function("gltf", |bencher| bencher.iter(|| black_box(gltf::import(&path)).expect("it loads")));
     }
 }
 

@@ -1,11 +1,12 @@
 //! Reading accessors: typed arrays out of buffers, with every range checked.
 
 use super::compressed;
+use super::document::{Accessor, Document};
 use super::error::{Problem, broken};
 use super::file::{self, Uri};
 use gltf::json::accessor::{ComponentType, GenericComponentType, IndexComponentType, Type};
 use gltf::json::validation::Checked;
-use gltf::json::{self, Index, Root};
+use gltf::json::{self, Index};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -27,7 +28,7 @@ pub(super) fn dangling(at: impl Display, index: usize, array: &str, len: usize) 
 
 /// The bytes of all buffers, and what the file says about them.
 pub(super) struct Buffers<'a> {
-    root: &'a Root,
+    root: &'a Document,
     /// `None` where a buffer has no data of its own, which is an error once something reads it.
     data: Vec<Option<Cow<'a, [u8]>>>,
     /// The bytes of buffer views that are compressed.
@@ -36,7 +37,7 @@ pub(super) struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// Reads all buffers and checks that every buffer view and accessor lies within its buffer.
-    pub(super) fn load(root: &'a Root, bin: Option<&'a [u8]>, folder: &Path) -> Result<Self, Problem> {
+    pub(super) fn load(root: &'a Document, bin: Option<&'a [u8]>, folder: &Path) -> Result<Self, Problem> {
         let data = root.buffers.iter().enumerate().map(|(index, buffer)| {
             // Only the first buffer can be the GLB's chunk.
             load_buffer(index, buffer, bin.filter(|_| index == 0), folder)
@@ -93,7 +94,7 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    fn check_accessor(&self, at: impl Display, accessor: &json::Accessor) -> Result<(), Problem> {
+    fn check_accessor(&self, at: impl Display, accessor: &Accessor) -> Result<(), Problem> {
         let (Checked::Valid(GenericComponentType(component)), Checked::Valid(type_)) =
             (accessor.component_type, accessor.type_)
         else {
@@ -251,7 +252,7 @@ pub(super) struct Decoded {
 
 /// Reads accessors, and sees to it that a small file does not fill the memory.
 pub(super) struct Accessors<'a> {
-    root: &'a Root,
+    root: &'a Document,
     buffers: &'a Buffers<'a>,
     /// What has been decoded for accessors without a buffer view, by their index.
     decoded: HashMap<usize, Decoded>,
@@ -261,7 +262,7 @@ pub(super) struct Accessors<'a> {
 
 impl<'a> Accessors<'a> {
     /// `file_size` is that of the model file, which a GLB's buffer is part of.
-    pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, file_size: usize) -> Self {
+    pub(super) fn new(root: &'a Document, buffers: &'a Buffers<'a>, file_size: usize) -> Self {
         let budget = AtomicU64::new(budget(buffers.len().saturating_add(file_size as u64)));
         Accessors { root, buffers, decoded: HashMap::new(), budget }
     }

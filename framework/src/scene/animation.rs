@@ -11,6 +11,7 @@ use gltf::json;
 use gltf::json::accessor::Type;
 use gltf::json::animation::Property;
 use gltf::json::validation::Checked;
+use std::fmt::Arguments;
 use std::ops::{Add, Mul};
 
 /// What moves one property of one node.
@@ -241,16 +242,16 @@ fn import_animation(
         resolve(format_args!("{at}/output"), json.output, "accessors", accessors)?;
     }
     let imported = context.import_each(&json.channels, |context, channel, target| {
-        let at = format!("/animations/{index}/channels/{channel}");
+        let at = format_args!("/animations/{index}/channels/{channel}");
         let sampler = target.sampler.value();
         let Some(json) = json.samplers.get(sampler) else {
             let array = format!("animations/{index}/samplers");
             return Err(dangling(format_args!("{at}/sampler"), sampler, &array, json.samplers.len()));
         };
-        let at_sampler = format!("/animations/{index}/samplers/{sampler}");
-        let times = import_times(context, &at_sampler, json)?;
+        let at_sampler = format_args!("/animations/{index}/samplers/{sampler}");
+        let times = import_times(context, at_sampler, json)?;
         let end = times.last().copied().unwrap_or(0.0);
-        Ok((end, import_channel(context, (&at, &target.target), (&at_sampler, json), times, nodes)?))
+        Ok((end, import_channel(context, (at, &target.target), (at_sampler, json), times, nodes)?))
     })?;
     let duration = imported.iter().fold(0.0, |duration: f32, &(end, _)| duration.max(end));
     let channels = imported.into_iter().filter_map(|(_, channel)| channel).collect();
@@ -258,9 +259,9 @@ fn import_animation(
 }
 
 /// Key times, made finite and sorted.
-fn import_times(context: &Context, at: &str, json: &json::animation::Sampler) -> Result<Vec<f32>, Problem> {
-    let at = format!("{at}/input");
-    let mut times = context.accessors.floats(&at, json.input, Type::Scalar, |[time]| time)?;
+fn import_times(context: &Context, at: Arguments, json: &json::animation::Sampler) -> Result<Vec<f32>, Problem> {
+    let at = format_args!("{at}/input");
+    let mut times = context.accessors.floats(at, json.input, Type::Scalar, |[time]| time)?;
     let (mut bad, mut equal, mut last) = (0, 0, f32::MIN);
     for (index, time) in times.iter_mut().enumerate() {
         if !time.is_finite() || *time < last {
@@ -271,25 +272,25 @@ fn import_times(context: &Context, at: &str, json: &json::animation::Sampler) ->
         }
         last = *time;
     }
-    context.warnings.add_count(bad, &at, "a key time is not finite or less than the one before, whose time is used");
-    context.warnings.add_count(equal, &at, "a key has the same time as the one before, which is skipped");
+    context.warnings.add_count(bad, at, "a key time is not finite or less than the one before, whose time is used");
+    context.warnings.add_count(equal, at, "a key has the same time as the one before, which is skipped");
     Ok(times)
 }
 
 /// A channel, unless it moves nothing here.
 fn import_channel(
     context: &Context,
-    (at, target): (&str, &json::animation::Target),
-    (at_sampler, sampler): (&str, &json::animation::Sampler),
+    (at, target): (Arguments, &json::animation::Target),
+    (at_sampler, sampler): (Arguments, &json::animation::Sampler),
     times: Vec<f32>,
     nodes: &[Node],
 ) -> Result<Option<Channel>, Problem> {
-    let warn = |at: String, rule: &str| {
+    let warn = |at: Arguments, rule: &str| {
         context.warnings.add(at, rule);
         Ok(None)
     };
     let Checked::Valid(property) = target.path else {
-        return warn(format!("{at}/target/path"), "is not a property that glTF knows; the channel is ignored");
+        return warn(format_args!("{at}/target/path"), "is not a property that glTF knows; the channel is ignored");
     };
     // A channel without a node is for extensions.
     let Some(node) = given(target.node) else {
@@ -298,13 +299,16 @@ fn import_channel(
     let node = resolve(format_args!("{at}/target/node"), node, "nodes", nodes.len())?;
     let is_weights = property == Property::MorphTargetWeights;
     if is_weights && nodes[node].weights.is_empty() {
-        return warn(format!("{at}/target/node"), "the node has no morph targets; the channel is ignored");
+        return warn(format_args!("{at}/target/node"), "the node has no morph targets; the channel is ignored");
     }
     if !is_weights && matches!(nodes[node].local, Transform::Matrix(_)) {
-        return warn(format!("{at}/target/node"), "a node with a matrix cannot be animated; the channel is ignored");
+        return warn(
+            format_args!("{at}/target/node"),
+            "a node with a matrix cannot be animated; the channel is ignored",
+        );
     }
     if times.is_empty() {
-        return warn(format!("{at_sampler}/input"), "has no keys; the channel is ignored");
+        return warn(format_args!("{at_sampler}/input"), "has no keys; the channel is ignored");
     }
     let interpolation = match sampler.interpolation {
         Checked::Valid(json::animation::Interpolation::Step) => Interpolation::Step,
@@ -315,27 +319,27 @@ fn import_channel(
             Interpolation::Linear
         }
     };
-    let output = format!("{at_sampler}/output");
+    let output = format_args!("{at_sampler}/output");
     let accessors = &context.accessors;
     let values = match property {
         Property::Translation => {
-            Values::Translation(accessors.floats(&output, sampler.output, Type::Vec3, Vec3::from_array)?)
+            Values::Translation(accessors.floats(output, sampler.output, Type::Vec3, Vec3::from_array)?)
         }
-        Property::Scale => Values::Scale(accessors.floats(&output, sampler.output, Type::Vec3, Vec3::from_array)?),
+        Property::Scale => Values::Scale(accessors.floats(output, sampler.output, Type::Vec3, Vec3::from_array)?),
         Property::MorphTargetWeights => {
-            Values::Weights(accessors.floats(&output, sampler.output, Type::Scalar, |[weight]| weight)?)
+            Values::Weights(accessors.floats(output, sampler.output, Type::Scalar, |[weight]| weight)?)
         }
         Property::Rotation => {
-            Values::Rotation(accessors.floats(&output, sampler.output, Type::Vec4, Quat::from_array)?)
+            Values::Rotation(accessors.floats(output, sampler.output, Type::Vec4, Quat::from_array)?)
         }
     };
     let mut channel = Channel { node, times, interpolation, values };
-    check_values(context, &output, &mut channel, nodes[node].weights.len())?;
+    check_values(context, output, &mut channel, nodes[node].weights.len())?;
     Ok(Some(channel))
 }
 
 /// Checks the number of values, and replaces those that are none. `targets` is how many morph targets the node has.
-fn check_values(context: &Context, at: &str, channel: &mut Channel, targets: usize) -> Result<(), Problem> {
+fn check_values(context: &Context, at: Arguments, channel: &mut Channel, targets: usize) -> Result<(), Problem> {
     let is_spline = channel.interpolation == Interpolation::CubicSpline;
     let mut needed = channel.times.len() * if is_spline { 3 } else { 1 };
     let count = match &mut channel.values {
@@ -362,7 +366,7 @@ fn check_values(context: &Context, at: &str, channel: &mut Channel, targets: usi
 
 /// Makes weights that the file has for another number of morph targets fit: those of further targets are dropped, those of
 /// missing ones are 0.
-fn fit_weights(context: &Context, at: &str, weights: &mut Vec<f32>, values: usize, targets: usize) {
+fn fit_weights(context: &Context, at: Arguments, weights: &mut Vec<f32>, values: usize, targets: usize) {
     let (count, is_whole) = (weights.len() / values, weights.len().is_multiple_of(values));
     if count == targets || count == 0 || !is_whole {
         return;

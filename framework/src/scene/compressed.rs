@@ -1,12 +1,13 @@
 //! Compressed buffer views and primitives: what their extensions say, decoded.
 
 use super::accessor::{Accessors, Buffers, Decoded, budget, resolve};
+use super::document::Document;
 use super::error::{Problem, broken};
 use super::{draco, meshopt};
+use gltf::json::Index;
 use gltf::json::accessor::{Accessor, ComponentType};
 use gltf::json::mesh::{Primitive, Semantic};
 use gltf::json::validation::Checked;
-use gltf::json::{Index, Root};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ const MESHOPT: &[&str] = &["EXT_meshopt_compression", "KHR_meshopt_compression"]
 const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// The bytes of the buffer views that are compressed, in parallel.
-pub(super) fn decode_views(root: &Root, buffers: &Buffers) -> Result<Vec<Option<Vec<u8>>>, Problem> {
+pub(super) fn decode_views(root: &Document, buffers: &Buffers) -> Result<Vec<Option<Vec<u8>>>, Problem> {
     let extensions = root.buffer_views.iter().map(|view| {
         let others = &view.extensions.as_ref()?.others;
         MESHOPT.iter().find_map(|name| Some((*name, others.get(*name)?.as_object()?)))
@@ -62,7 +63,7 @@ fn decode_view(buffers: &Buffers, at: &str, extension: &Map<String, Value>, leng
 
 /// What accessors without a buffer view stand for where their primitive is compressed, by the index of the accessor.
 pub(super) fn decode_primitives(
-    root: &Root,
+    root: &Document,
     buffers: &Buffers,
     accessors: &Accessors,
 ) -> Result<HashMap<usize, Decoded>, Problem> {
@@ -82,7 +83,7 @@ pub(super) fn decode_primitives(
 
 /// A primitive that is compressed.
 struct Compressed<'a> {
-    root: &'a Root,
+    root: &'a Document,
     buffers: &'a Buffers<'a>,
     accessors: &'a Accessors<'a>,
     at: &'a str,

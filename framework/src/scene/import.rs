@@ -1,13 +1,14 @@
 //! Loading: the file, its nodes and skins. Meshes, materials, images and animations have files of their own.
 
 use super::accessor::{Accessors, Buffers, dangling, resolve};
+use super::document::Document;
 use super::error::{LoadError, Problem, Warnings, broken};
 use super::{Node, Scene, Skin, TextureSlot, Transform};
 use super::{animation, camera, file, image, json, light, material, morph, primitive, tangent};
 use glam::{Mat4, Quat, Vec3};
-use gltf::json::Root;
 use gltf::json::accessor::Type;
 use rayon::prelude::*;
+use std::fmt::Arguments;
 use std::path::Path;
 
 impl Scene {
@@ -45,8 +46,7 @@ impl Scene {
     ///
     /// Those of [`Scene::load_for`], but for [`Problem::Read`].
     pub fn from_bytes(bytes: &[u8], folder: &Path, name: &str, purpose: Purpose) -> Result<Scene, Problem> {
-        // Within the pool of threads, so that no part of the work has to wake it.
-        rayon::scope(|_| import(bytes, folder, name.to_owned(), purpose))
+        import(bytes, folder, name.to_owned(), purpose)
     }
 }
 
@@ -63,9 +63,12 @@ pub enum Purpose {
     Inspect,
 }
 
+/// Waking other threads takes longer than they save where there are no more bytes in buffers.
+const FEW_BYTES: u64 = 4 << 20;
+
 /// What every part of the import needs.
 pub(super) struct Context<'a> {
-    pub(super) root: &'a Root,
+    pub(super) root: &'a Document,
     pub(super) buffers: &'a Buffers<'a>,
     pub(super) accessors: &'a Accessors<'a>,
     /// The folder of the model, which URIs are relative to.
@@ -75,19 +78,25 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Imports each element of an array, many at a time. Which error is returned, and the order of the warnings, do not depend
-    /// on the threads.
+    /// Imports each element of an array, many at a time where there is much to read. Which error is returned, and the order of
+    /// the warnings, do not depend on the threads.
     pub(super) fn import_each<T: Sync, U: Send>(
         &self,
         array: &[T],
         import: impl Fn(&Context, usize, &T) -> Result<U, Problem> + Sync,
     ) -> Result<Vec<U>, Problem> {
+        let mut imported = Vec::with_capacity(array.len());
+        if self.buffers.len() <= FEW_BYTES {
+            for (index, element) in array.iter().enumerate() {
+                imported.push(import(self, index, element)?);
+            }
+            return Ok(imported);
+        }
         let one = |(index, element): (usize, &T)| {
             let context = Context { warnings: Warnings::default(), ..*self };
             (import(&context, index, element), context.warnings)
         };
         let each = array.par_iter().enumerate().map(one);
-        let mut imported = Vec::with_capacity(array.len());
         for (result, warnings) in each.collect::<Vec<_>>() {
             self.warnings.append(warnings);
             imported.push(result?);
@@ -149,8 +158,6 @@ fn import(bytes: &[u8], folder: &Path, name: String, purpose: Purpose) -> Result
         tangent::make_tangents(&context, &mut scene)?;
     }
     scene.warnings = context.warnings.into_sentences();
-    drop(buffers);
-    rayon::spawn(move || drop(root)); // It has some parts to be freed, and nobody has to wait for that.
     Ok(scene)
 }
 
@@ -159,7 +166,7 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
     let root = context.root;
     let mut nodes = Vec::with_capacity(root.nodes.len());
     for (index, node) in root.nodes.iter().enumerate() {
-        let at = format!("/nodes/{index}");
+        let at = format_args!("/nodes/{index}");
         let children = node
             .children
             .iter()
@@ -177,7 +184,7 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
             name: node.name.clone(),
             parent: None,
             children,
-            local: import_transform(context, &at, node),
+            local: import_transform(context, at, node),
             mesh: within("mesh", node.mesh.map(|index| index.value()), "meshes", root.meshes.len())?,
             skin: within("skin", node.skin.map(|index| index.value()), "skins", root.skins.len())?,
             weights: Vec::new(),
@@ -192,7 +199,7 @@ fn import_nodes(context: &Context) -> Result<(Vec<Node>, Vec<usize>), Problem> {
 }
 
 /// The rest transform of a node, with sane values in place of those that are not.
-fn import_transform(context: &Context, at: &str, node: &gltf::json::Node) -> Transform {
+fn import_transform(context: &Context, at: Arguments, node: &gltf::json::Node) -> Transform {
     if let Some(columns) = node.matrix {
         let matrix = Mat4::from_cols_array(&columns);
         if matrix.is_finite() {

@@ -1,14 +1,11 @@
-//! The JSON text becomes the `gltf` crate's structure, after mending what that crate stumbles over.
+//! The JSON text becomes a [`Document`], after mending what the `gltf` crate stumbles over.
 
 use super::Scene;
+use super::document::Document;
 use super::error::{Problem, Warnings, broken, one_line};
 use super::left_out::leave_out;
-use gltf::json::{self, Root};
-use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use gltf::json;
 use serde_json::{Map, Value};
-use std::fmt;
 
 /// Extensions that a file may require.
 const SUPPORTED_EXTENSIONS: &[&str] = &[
@@ -37,14 +34,16 @@ pub(super) fn given<T>(index: json::Index<T>) -> Option<json::Index<T>> {
 
 /// Parses a glTF text, and checks its version and the extensions that it requires. Its indices are not
 /// checked.
-pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
-    let root = match parse_in_parallel(text) {
-        Some(root) => {
+pub(super) fn parse(text: &[u8]) -> Result<Document, Problem> {
+    // A string is known to be UTF-8 as a whole, which saves looking at its parts.
+    let parse = |text| serde_json::from_str::<Document>(text).ok();
+    let root = match str::from_utf8(text).ok().and_then(parse) {
+        Some(root) if !has_long_integer(text) => {
             check_version(Some(&root.asset.version), root.asset.min_version.as_deref())?;
             root
         }
         // This takes four times as long, and few files need it.
-        None => deserialize(parse_value(text)?)?,
+        _ => deserialize(parse_value(text)?)?,
     };
     match root.extensions_required.iter().find(|name| !is_supported(name)) {
         Some(name) => Err(Problem::Extension(one_line(name))),
@@ -52,62 +51,8 @@ pub(super) fn parse(text: &[u8]) -> Result<Root, Problem> {
     }
 }
 
-/// As `Root::from_slice`, but the accessors, which are half of the text of a large file, are parsed at the same time as the
-/// rest. `None` where something has to be mended first.
-fn parse_in_parallel(text: &[u8]) -> Option<Root> {
-    #[derive(Deserialize)]
-    struct Accessors {
-        #[serde(default)]
-        accessors: Vec<json::Accessor>,
-    }
-    let text = std::str::from_utf8(text).ok()?;
-    let (accessors, (root, has_long_integer)) = rayon::join(
-        || serde_json::from_str::<Accessors>(text).ok(),
-        || {
-            let root = serde_json::Deserializer::from_str(text).deserialize_map(AllButAccessors);
-            (root.ok(), has_long_integer(text.as_bytes()))
-        },
-    );
-    let (accessors, root) = (accessors?.accessors, root?);
-    (!has_long_integer).then_some(Root { accessors, ..root })
-}
-
-struct AllButAccessors;
-
-impl<'de> Visitor<'de> for AllButAccessors {
-    type Value = Root;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Root, A::Error> {
-        Root::deserialize(MapAccessDeserializer::new(FieldsButAccessors(fields)))
-    }
-}
-
-struct FieldsButAccessors<A>(A);
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for FieldsButAccessors<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        while let Some(name) = self.0.next_key::<&str>()? {
-            if name != "accessors" {
-                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
-            }
-            self.0.next_value::<IgnoredAny>()?;
-        }
-        Ok(None)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.0.next_value_seed(seed)
-    }
-}
-
 /// As [`parse`], but a required extension that is not supported is a warning, and what depends on it is left out.
-pub(super) fn parse_what_is_readable(text: &[u8], warnings: &Warnings) -> Result<Root, Problem> {
+pub(super) fn parse_what_is_readable(text: &[u8], warnings: &Warnings) -> Result<Document, Problem> {
     let mut value = parse_value(text)?;
     leave_out(&mut value, warnings);
     deserialize(value)
@@ -139,7 +84,9 @@ fn has_long_integer(text: &[u8]) -> bool {
         before + from_here >= SHORTEST && !is_fraction
     };
     // So many digits in a row are on one of the bytes that are so far apart.
-    (SHORTEST - 1..text.len()).step_by(SHORTEST).any(|at| text[at].is_ascii_digit() && is_long(at))
+    let parts = text.as_chunks::<SHORTEST>().0.iter().enumerate();
+    let mut digits = parts.filter(|(_, part)| part[SHORTEST - 1].is_ascii_digit());
+    digits.any(|(part, _)| is_long((part + 1) * SHORTEST - 1))
 }
 
 /// The text as values, mended.
@@ -152,7 +99,7 @@ fn parse_value(text: &[u8]) -> Result<Value, Problem> {
     Ok(value)
 }
 
-fn deserialize(value: Value) -> Result<Root, Problem> {
+fn deserialize(value: Value) -> Result<Document, Problem> {
     serde_path_to_error::deserialize(value)
         .map_err(|error| broken(pointer(error.path()), explain(&error.inner().to_string())))
 }
@@ -265,7 +212,7 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 mod tests {
     use super::*;
 
-    fn parse_fields(fields: &str) -> Result<Root, String> {
+    fn parse_fields(fields: &str) -> Result<Document, String> {
         let text = format!(r#"{{"asset":{{"version":"2.0"}},{fields}}}"#);
         parse(text.as_bytes()).map_err(|problem| problem.to_string())
     }
@@ -289,6 +236,21 @@ mod tests {
         assert_eq!(root.nodes[0].mesh.unwrap().value(), 2);
         assert_eq!(root.nodes[0].translation, Some([1.0, 2.5, 3e9]));
         assert_eq!(root.scene.unwrap().value(), 10);
+    }
+
+    #[test]
+    fn extras_may_be_anything() {
+        for extras in ["5", "false", "null", "\"x\"", "[1,{}]", r#"{"a":1}"#] {
+            let array = |name: &str, fields: &str| format!(r#""{name}":[{{"extras":{extras},{fields}}}]"#);
+            let arrays = [
+                array("materials", &format!(r#""pbrMetallicRoughness":{{"extras":{extras}}}"#)),
+                array("accessors", r#""componentType":5126,"count":1,"type":"VEC3""#),
+                array("bufferViews", r#""buffer":0,"byteLength":1"#),
+                array("nodes", r#""name":"a""#),
+            ];
+            let root = parse_fields(&format!(r#""extras":{extras},{}"#, arrays.join(","))).unwrap();
+            assert_eq!((root.materials.len(), root.accessors.len(), root.buffer_views.len()), (1, 1, 1));
+        }
     }
 
     #[test]

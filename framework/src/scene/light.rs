@@ -9,7 +9,8 @@ use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
 /// The lights of the file.
 pub(super) fn lights<'a>(context: &Context<'a>) -> &'a [json::Light] {
-    context.root.as_ref()
+    let extension = context.root.extensions.as_ref().and_then(|extensions| extensions.khr_lights_punctual.as_ref());
+    extension.map_or(&[], |extension| &extension.lights)
 }
 
 pub(super) fn import_lights(context: &Context) -> Vec<Light> {

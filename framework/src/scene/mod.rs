@@ -10,6 +10,7 @@ mod accessor;
 mod animation;
 mod camera;
 mod compressed;
+mod document;
 mod draco;
 mod error;
 mod file;

@@ -9,22 +9,23 @@ use gltf::json::Index;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::mesh::{self as json, Mode, Semantic};
 use gltf::json::validation::Checked;
-use std::fmt::Display;
+use std::fmt::{Arguments, Display};
 
 /// How many influences a vertex can have on the GPU.
 const GPU_INFLUENCES: usize = 8;
 
 pub(super) fn import_meshes(context: &Context) -> Result<Vec<Mesh>, Problem> {
     context.import_each(&context.root.meshes, |context, index, mesh| {
-        let primitives = mesh.primitives.iter().enumerate();
-        let primitives = primitives.map(|(primitive, json)| {
-            import_primitive(context, &format!("/meshes/{index}/primitives/{primitive}"), json)
-        });
-        Ok(Mesh { name: mesh.name.clone(), primitives: primitives.collect::<Result<_, _>>()? })
+        let mut primitives = Vec::with_capacity(mesh.primitives.len());
+        for (primitive, json) in mesh.primitives.iter().enumerate() {
+            let at = format_args!("/meshes/{index}/primitives/{primitive}");
+            primitives.push(import_primitive(context, at, json)?);
+        }
+        Ok(Mesh { name: mesh.name.clone(), primitives })
     })
 }
 
-fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Result<Primitive, Problem> {
+fn import_primitive(context: &Context, at: Arguments, json: &json::Primitive) -> Result<Primitive, Problem> {
     let Checked::Valid(mode) = json.mode else {
         return Err(broken(format!("{at}/mode"), "is none of glTF's modes, which are 0 to 6"));
     };
@@ -67,7 +68,7 @@ fn import_primitive(context: &Context, at: &str, json: &json::Primitive) -> Resu
 /// The attributes of a primitive.
 pub(super) struct Attributes<'a> {
     pub(super) context: &'a Context<'a>,
-    pub(super) at: &'a str,
+    pub(super) at: Arguments<'a>,
     pub(super) json: &'a json::Primitive,
 }
 
@@ -199,7 +200,7 @@ impl Attributes<'_> {
 
     /// Makes weights positive and their sums 1.
     fn normalize_weights(&self, influences: &mut Influences) {
-        let at = format!("{}/attributes/WEIGHTS_0", self.at);
+        let at = format_args!("{}/attributes/WEIGHTS_0", self.at);
         let (mut bad, mut off, mut empty) = (0, 0, 0);
         for weights in influences.weights.chunks_exact_mut(influences.per_vertex) {
             bad += replace(weights, |weight| !(0.0..=f32::MAX).contains(weight), 0.0);
@@ -214,9 +215,9 @@ impl Attributes<'_> {
             }
         }
         let warnings = &self.context.warnings;
-        warnings.add_count(bad, &at, "a weight is negative or not finite; 0 is used");
-        warnings.add_count(off, &at, "the weights of a vertex do not sum to 1; they are scaled");
-        warnings.add_count(empty, &at, "a vertex has no weights; it follows its first joint");
+        warnings.add_count(bad, at, "a weight is negative or not finite; 0 is used");
+        warnings.add_count(off, at, "the weights of a vertex do not sum to 1; they are scaled");
+        warnings.add_count(empty, at, "a vertex has no weights; it follows its first joint");
     }
 
     /// The accessor of an attribute, unless it has not one value for each vertex.
@@ -267,7 +268,7 @@ pub(super) fn replace<T: Copy>(values: &mut [T], is_bad: impl Fn(&T) -> bool, sa
 
 fn import_indices(
     context: &Context,
-    at: std::fmt::Arguments,
+    at: Arguments,
     accessor: Index<Accessor>,
     vertices: usize,
 ) -> Result<Vec<u32>, Problem> {
@@ -289,7 +290,7 @@ fn import_indices(
 }
 
 /// Turns strips, fans and loops into lists (glTF 2.0, section 3.7.2.1).
-fn to_list(context: &Context, at: &str, mode: Mode, indices: Vec<u32>) -> Result<(Topology, Vec<u32>), Problem> {
+fn to_list(context: &Context, at: Arguments, mode: Mode, indices: Vec<u32>) -> Result<(Topology, Vec<u32>), Problem> {
     let (topology, size) = match mode {
         Mode::Points => (Topology::Points, 1),
         Mode::Lines | Mode::LineLoop | Mode::LineStrip => (Topology::Lines, 2),
@@ -332,7 +333,7 @@ fn list_indices(mode: Mode, mut indices: Vec<u32>, size: usize) -> Vec<u32> {
 }
 
 /// Gives each triangle vertices and a normal of its own (glTF 2.0, section 3.7.2.1: "flat normals").
-fn make_flat(context: &Context, at: &str, primitive: &mut Primitive) -> Result<(), Problem> {
+fn make_flat(context: &Context, at: Arguments, primitive: &mut Primitive) -> Result<(), Problem> {
     let indices = &primitive.indices;
     let count = indices.len() as u64;
     let is_split = count == primitive.positions.len() as u64
@@ -356,7 +357,7 @@ fn make_flat(context: &Context, at: &str, primitive: &mut Primitive) -> Result<(
 
 impl Primitive {
     /// Takes the room for `count` vertices with all attributes of this primitive off the budget.
-    pub(super) fn charge(&self, context: &Context, at: &str, count: u64) -> Result<(), Problem> {
+    pub(super) fn charge(&self, context: &Context, at: Arguments, count: u64) -> Result<(), Problem> {
         let influences = self.influences.as_ref().map_or(0, |influences| influences.per_vertex as u64);
         context.accessors.charge::<(u16, f32)>(at, count.saturating_mul(influences))?;
         context.accessors.charge::<[Vec3; 3]>(at, count.saturating_mul(self.morph_targets.len() as u64))?;

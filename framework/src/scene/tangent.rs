@@ -15,8 +15,8 @@ pub(super) fn make_tangents(context: &Context, scene: &mut Scene) -> Result<(), 
     for (index, mesh) in scene.meshes.iter_mut().enumerate() {
         for (place, primitive) in mesh.primitives.iter_mut().enumerate() {
             if let Some(set) = needed_set(primitive, &scene.materials[primitive.material]) {
-                let at = format!("/meshes/{index}/primitives/{place}");
-                primitive.charge(context, &at, primitive.indices.len() as u64)?;
+                let at = format_args!("/meshes/{index}/primitives/{place}");
+                primitive.charge(context, at, primitive.indices.len() as u64)?;
                 work.push((primitive, set));
             }
         }
