@@ -53,7 +53,8 @@ fn a_pose_allocates_nothing() {
         for frame in 0..10 {
             let time = frame as f32 / 10.0;
             pose.evaluate(&scene, &[(0, time), (0, 1.0 - time)]);
-            pose.evaluate_fade(&scene, &[(0, time)], &[(0, 1.0 - time)], time);
+            pose.evaluate(&scene, &[(0, time)]);
+            pose.approach(&scene, &[(0, 1.0 - time)], time);
             sum += pose.joint_matrices(&scene.skins[0]).fold(Mat4::ZERO, |sum, matrix| sum + matrix);
         }
         assert!(sum.is_finite() && sum != Mat4::ZERO);

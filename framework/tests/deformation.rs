@@ -360,11 +360,32 @@ fn draws_share_what_is_rigid() {
     assert_eq!(found, expected);
     let positions = &scene.meshes[0].primitives[0].positions;
     let (min, max) = (positions.iter().copied().reduce(Vec3::min), positions.iter().copied().reduce(Vec3::max));
-    assert!(model.draws[3].center.abs_diff_eq((min.unwrap_or_default() + max.unwrap_or_default()) * 0.5, 1e-6));
+    let middle = (min.unwrap_or_default() + max.unwrap_or_default()) * 0.5;
+    let center = |draw: usize| model.draws[draw].center(&scene, &Pose::new(&scene));
+    assert!(center(3).abs_diff_eq(middle, 1e-6) && center(4).abs_diff_eq(MOVED.transform_point3(middle), 1e-5));
     // 33 vertices, of which 9 are skinned.
     let sizes = [&model.positions, &model.colors, &model.joints_0].map(Buffer::size);
     assert_eq!(sizes, [33 * 12, 33 * 8, 9 * 8]);
     assert!(model.tangents.is_none() && model.joints_1.is_none());
+}
+
+/// What is skinned is where its bones are, not where it was bound.
+#[test]
+fn draws_are_sorted_by_where_joints_carry_them() {
+    let mut numbers = Numbers(6);
+    let mut skinned = primitive(&mut numbers, 3);
+    skinned.positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+    let joints = [0, 2].repeat(3);
+    skinned.influences = Some(Influences { per_vertex: 2, joints, weights: [0.25, 0.75].repeat(3) });
+    let mut nodes = vec![node(Some(0), MOVED), node(None, MOVED), node(None, Mat4::from_translation(Vec3::Z * 9.0))];
+    nodes[0].skin = Some(0);
+    let mut scene = scene("sorting", nodes, vec![skinned]);
+    let bind = Mat4::from_translation(Vec3::X * 0.5);
+    scene.skins.push(Skin { name: None, joints: vec![1, 1, 2], inverse_bind_matrices: vec![bind; 3] });
+    let scene = order(scene);
+    let (device, _) = device();
+    let model = model::Model::new(&device, &scene, &scene.images).expect("it can be uploaded");
+    assert_eq!(model.draws[0].center(&scene, &Pose::new(&scene)), Vec3::new(1.0, 0.5, 9.0));
 }
 
 /// Nothing is made for a model that does not deform.

@@ -84,8 +84,10 @@ pub struct Draw {
     pub deformed: bool,
     /// Index into [`Scene::materials`].
     pub material: usize,
-    /// The middle of the box around its vertices at rest, in the mesh's space: something to sort by.
-    pub center: Vec3,
+    /// The middle of the box around its vertices at rest, in the mesh's space.
+    rest_center: Vec3,
+    /// Index into the skin's joints of the one that moves it most, if it is skinned.
+    joint: Option<usize>,
 }
 
 impl Draw {
@@ -94,6 +96,18 @@ impl Draw {
     #[must_use]
     pub fn world(&self, pose: &Pose) -> Mat4 {
         if self.skinned { Mat4::IDENTITY } else { pose.world(self.node) }
+    }
+
+    /// The middle of the box around its vertices at rest, as its node carries it, or the joint that moves it most; world
+    /// space, metres: something to sort by.
+    #[must_use]
+    pub fn center(&self, scene: &Scene, pose: &Pose) -> Vec3 {
+        let skin = scene.nodes[self.node].skin.map(|skin| &scene.skins[skin]);
+        let carried = match skin.zip(self.joint) {
+            Some((skin, joint)) => pose.world(skin.joints[joint]) * skin.inverse_bind_matrices[joint],
+            None => pose.world(self.node),
+        };
+        carried.transform_point3(self.rest_center)
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use glam::{Vec2, Vec3, Vec4};
 
 use super::Draw;
-use crate::scene::{Primitive, Scene};
+use crate::scene::{Influences, Primitive, Scene};
 
 /// The most vertices that deform. Each node has its own, so that a small file could ask for any number.
 const MOST_DEFORMED: usize = 1 << 24;
@@ -63,7 +63,7 @@ impl Streams {
         let (mut shared, mut rigid) = (HashMap::new(), HashMap::new());
         for one in uses {
             let key = (one.mesh, one.place);
-            let (first_index, center) = match shared.get(&key) {
+            let (first_index, rest_center) = match shared.get(&key) {
                 Some(&known) => known,
                 None => *shared.entry(key).or_insert((streams.push_indices(one.primitive)?, center(one.primitive))),
             };
@@ -75,7 +75,7 @@ impl Streams {
             if !one.deformed {
                 rigid.insert(key, vertex_offset);
             }
-            streams.draws.push(draw(&one, first_index, vertex_offset, center));
+            streams.draws.push(draw(&one, first_index, vertex_offset, rest_center));
         }
         Ok(streams)
     }
@@ -133,7 +133,8 @@ fn uses(scene: &Scene) -> Vec<Use<'_>> {
     uses
 }
 
-fn draw(one: &Use<'_>, first_index: u32, vertex_offset: i32, center: Vec3) -> Draw {
+fn draw(one: &Use<'_>, first_index: u32, vertex_offset: i32, rest_center: Vec3) -> Draw {
+    let influences = one.primitive.influences.as_ref().filter(|_| one.skinned);
     Draw {
         node: one.node,
         mesh: one.mesh,
@@ -146,8 +147,20 @@ fn draw(one: &Use<'_>, first_index: u32, vertex_offset: i32, center: Vec3) -> Dr
         skinned: one.skinned,
         deformed: one.deformed,
         material: one.primitive.material,
-        center,
+        rest_center,
+        joint: influences.and_then(leading_joint),
     }
+}
+
+/// The joint that has most of the weights.
+fn leading_joint(influences: &Influences) -> Option<usize> {
+    let mut sums: HashMap<u16, f32> = HashMap::new();
+    for (&joint, weight) in influences.joints.iter().zip(&influences.weights) {
+        *sums.entry(joint).or_default() += weight;
+    }
+    // Of several the first, whatever the order of the map.
+    let leading = sums.into_iter().max_by(|(a, of_a), (b, of_b)| of_a.total_cmp(of_b).then(b.cmp(a)));
+    leading.map(|(joint, _)| usize::from(joint))
 }
 
 /// The middle of the box around a primitive's vertices.

@@ -12,8 +12,8 @@ use glam::{DVec3, FloatExt, Mat3, Mat4, Vec3};
 #[derive(Debug, Clone)]
 pub struct Pose {
     locals: Locals,
-    /// Those of the clips that fade in.
-    fading: Locals,
+    /// Where the clips that are approached move the nodes.
+    approached: Locals,
     worlds: Vec<Mat4>,
 }
 
@@ -60,7 +60,7 @@ impl Pose {
     #[must_use]
     pub fn new(scene: &Scene) -> Pose {
         let locals = Locals::new(scene);
-        let mut pose = Pose { fading: locals.clone(), locals, worlds: vec![Mat4::IDENTITY; scene.nodes.len()] };
+        let mut pose = Pose { approached: locals.clone(), locals, worlds: vec![Mat4::IDENTITY; scene.nodes.len()] };
         pose.evaluate(scene, &[]);
         pose
     }
@@ -77,16 +77,15 @@ impl Pose {
         self.update_worlds(scene);
     }
 
-    /// Puts the nodes a part (0 to 1) of the way from where the clips `from` move them to where the clips `to` do:
-    /// translations, scales and weights on a straight line, rotations by the shorter way. Allocates nothing.
+    /// Moves the nodes a part (0 to 1) of the way from where they stand to where `clips` move them: translations, scales and
+    /// weights on a straight line, rotations by the shorter way. Allocates nothing.
     ///
     /// # Panics
     ///
     /// If a clip's index is not that of an animation.
-    pub fn evaluate_fade(&mut self, scene: &Scene, from: &[(usize, f32)], to: &[(usize, f32)], part: f32) {
-        self.locals.set(scene, from);
-        self.fading.set(scene, to);
-        self.locals.approach(&self.fading, part);
+    pub fn approach(&mut self, scene: &Scene, clips: &[(usize, f32)], part: f32) {
+        self.approached.set(scene, clips);
+        self.locals.approach(&self.approached, part);
         self.update_worlds(scene);
     }
 

@@ -332,7 +332,8 @@ fn list_indices(mode: Mode, mut indices: Vec<u32>, size: usize) -> Vec<u32> {
     }
 }
 
-/// Gives each triangle vertices and a normal of its own (glTF 2.0, section 3.7.2.1: "flat normals").
+/// Gives each triangle vertices and a normal of its own, and another one for each morph target (glTF 2.0, sections 3.7.2.1 and
+/// 3.7.2.2: "flat normals").
 fn make_flat(context: &Context, at: Arguments, primitive: &mut Primitive) -> Result<(), Problem> {
     let indices = &primitive.indices;
     let count = indices.len() as u64;
@@ -343,16 +344,23 @@ fn make_flat(context: &Context, at: Arguments, primitive: &mut Primitive) -> Res
         let indices = std::mem::replace(&mut primitive.indices, (0..count as u32).collect());
         primitive.gather(&indices);
     }
-    context.accessors.charge::<Vec3>(at, count)?;
-    let normal = |[a, b, c]: &[Vec3; 3]| [flat_normal(*a, *b, *c); 3];
-    primitive.normals = primitive.positions.as_chunks().0.iter().flat_map(normal).collect();
-    // Tangents and changes of normals mean nothing without the normals they were made for (the same section).
+    let targets = primitive.morph_targets.len() as u64;
+    context.accessors.charge::<Vec3>(at, count.saturating_mul(1 + targets))?;
+    primitive.normals = flat_normals(&primitive.positions);
+    // Tangents mean nothing without the normals they were made for.
     primitive.tangents.clear();
     for target in &mut primitive.morph_targets {
-        target.normals.clear();
         target.tangents.clear();
+        let moved = primitive.positions.iter().zip(&target.positions).map(|(position, by)| position + by);
+        target.normals = flat_normals(&moved.collect::<Vec<_>>());
+        target.normals.iter_mut().zip(&primitive.normals).for_each(|(normal, at_rest)| *normal -= at_rest);
     }
     Ok(())
+}
+
+/// The normals of the corners of triangles, given their positions.
+fn flat_normals(positions: &[Vec3]) -> Vec<Vec3> {
+    positions.as_chunks().0.iter().flat_map(|[a, b, c]| [flat_normal(*a, *b, *c); 3]).collect()
 }
 
 impl Primitive {

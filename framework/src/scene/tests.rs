@@ -492,9 +492,29 @@ fn morph_targets_move_vertices() {
     assert_eq!(pose.vertices(&scene, 0, 0).0[2], Vec3::new(1.5, 1.5, 0.0));
     pose.evaluate(&scene, &[(0, 0.5)]);
     assert_eq!(pose.weights(1), [0.0, 2.0]);
-    pose.evaluate_fade(&scene, &[], &[(0, 1.0)], 0.25);
+    pose.evaluate(&scene, &[]);
+    pose.approach(&scene, &[(0, 1.0)], 0.25);
     assert_eq!(pose.weights(1), [1.5, 0.75]);
     assert_eq!(scene.warnings, [""; 0]);
+}
+
+#[test]
+fn each_morph_target_has_flat_normals_of_its_own() {
+    let (mut fields, mut data) = quad(json!({}), [0, 1, 2, 0, 2, 3]);
+    // Lifts the corner at (1, 1, 0), which both triangles have.
+    data.extend(floats(&[[0.0; 6], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]].concat()));
+    let lift = json!({ "bufferView": 0, "byteOffset": 60, "componentType": 5126, "count": 4, "type": "VEC3" });
+    push(&mut fields, "accessors", lift);
+    fields["meshes"][0]["primitives"][0]["targets"] = json!([{ "POSITION": 2 }, {}]);
+    fields["nodes"] = json!([{ "mesh": 0 }, { "mesh": 0, "weights": [1, 1] }]);
+    let scene = import(fields, &data).unwrap();
+    let normals = |node| Pose::new(&scene).vertices(&scene, node, 0).1;
+    assert_eq!(normals(0), [Vec3::Z; 6]);
+    let lifted = [Vec3::new(0.0, -1.0, 1.0), Vec3::new(-1.0, 0.0, 1.0)].map(Vec3::normalize);
+    for (found, expected) in normals(1).iter().zip([[lifted[0]; 3], [lifted[1]; 3]].concat()) {
+        assert!(found.abs_diff_eq(expected, 1e-6), "{found}, not {expected}");
+    }
+    assert!(scene.meshes[0].primitives[0].morph_targets[1].normals.is_empty());
 }
 
 #[test]
@@ -507,10 +527,15 @@ fn clips_fade_into_each_other() {
     let eighth = Mat4::from_rotation_y(std::f32::consts::FRAC_PI_4);
     // The second and the third key are one rotation: the shorter way from rest to it is the same.
     for time in [1.0, 2.0] {
-        pose.evaluate_fade(&scene, &[], &[(0, time)], 0.5);
+        pose.evaluate(&scene, &[]);
+        pose.approach(&scene, &[(0, time)], 0.5);
         assert!(pose.world(0).abs_diff_eq(eighth, 1e-6), "{}", pose.world(0));
     }
-    pose.evaluate_fade(&scene, &[(0, 1.0)], &[(0, 1.0)], 0.5);
+    // From there half of the rest of the way, and what is there already stays.
+    pose.approach(&scene, &[(0, 1.0)], 0.5);
+    assert!(pose.world(0).abs_diff_eq(Mat4::from_rotation_y(0.75 * std::f32::consts::FRAC_PI_2), 1e-6));
+    pose.evaluate(&scene, &[(0, 1.0)]);
+    pose.approach(&scene, &[(0, 1.0)], 0.5);
     assert!(pose.world(0).abs_diff_eq(eighth * eighth, 1e-6));
 }
 

@@ -225,9 +225,8 @@ impl Sample for NodeAnimation {
     }
 
     fn update(&mut self, step: &Step<'_>, parameters: &Parameters) -> Result<()> {
-        self.fade.advance(&self.scene, step);
-        let part = self.fade.part(parameters.fade);
-        self.pose.evaluate_fade(&self.scene, &self.fade.from, &self.fade.to, part);
+        self.fade.advance(&self.scene, step, parameters.fade);
+        self.fade.evaluate(&self.scene, &mut self.pose, parameters.fade);
         Ok(())
     }
 
@@ -303,8 +302,7 @@ impl NodeAnimation {
     /// Puts the farthest first. View space looks along -Z, so that is the least z.
     fn sort_blended(&mut self, frame: &Frame<'_>) {
         for (depth, draw) in &mut self.blended {
-            let draw = &self.model.draws[*draw];
-            let center = draw.world(&self.pose).transform_point3(draw.center);
+            let center = self.model.draws[*draw].center(&self.scene, &self.pose);
             *depth = frame.camera.view.transform_point3(center).z;
         }
         self.blended.sort_unstable_by(|(a, first), (b, second)| a.total_cmp(b).then(first.cmp(second)));
@@ -388,49 +386,65 @@ impl NodeAnimation {
     }
 }
 
-/// The clips that play, and those that they fade in from.
+/// The clips that play, over those that they fade in from: the oldest layer first, and each over all before it. So nothing
+/// jumps when another clip is chosen in the middle of a fade.
 struct Fade {
-    from: Vec<(usize, f32)>,
-    to: Vec<(usize, f32)>,
-    /// Seconds since the one began to turn into the other; infinite before there was any change.
+    /// The clip that the first one fades in from.
+    first: Option<usize>,
+    layers: Vec<Layer>,
+}
+
+/// Clips that were chosen together.
+struct Layer {
+    clips: Vec<(usize, f32)>,
+    /// Seconds since they were chosen.
     since: f32,
-    started: bool,
 }
 
 impl Fade {
     /// Fades in from a clip by its index or name, or begins with what is played.
     fn new(scene: &Scene, from: Option<&str>) -> Result<Self> {
-        let room = || Vec::with_capacity(scene.animations.len());
-        let mut fade = Self { from: room(), to: room(), since: f32::INFINITY, started: false };
-        if let Some(wanted) = from {
-            let clip = scene.find_animation(wanted).context("--fade-from")?;
-            fade.from.push((clip, 0.0));
-            fade.since = 0.0;
-        }
-        Ok(fade)
+        let first = from.map(|wanted| scene.find_animation(wanted)).transpose().context("--fade-from")?;
+        Ok(Self { first, layers: Vec::new() })
     }
 
-    /// Takes the clips that play now. Those that played before go on while they fade out.
-    fn advance(&mut self, scene: &Scene, step: &Step<'_>) {
-        let is_other = !self.to.iter().map(|(clip, _)| clip).eq(step.clips.iter().map(|(clip, _)| clip));
-        if is_other && self.started {
-            std::mem::swap(&mut self.from, &mut self.to);
-            self.since = 0.0;
-        } else if self.started {
-            self.since += step.delta;
+    /// Takes the clips that play now. Those that played before go on while these fade in, for so many seconds.
+    fn advance(&mut self, scene: &Scene, step: &Step<'_>, seconds: f32) {
+        let at = |clip: usize, time: f32| {
+            (clip, scene::animation_time(scene.animations[clip].duration, f64::from(time), step.repeat))
+        };
+        for layer in &mut self.layers {
+            layer.since += step.delta;
+            layer.clips.iter_mut().for_each(|(clip, time)| *time = at(*clip, *time + step.delta).1);
         }
-        if !self.started {
-            self.from.iter_mut().for_each(|(_, time)| *time = step.time);
+        if let Some(clip) = self.first.take() {
+            self.layers.push(Layer { clips: vec![at(clip, step.time)], since: 0.0 });
         }
-        for (clip, time) in &mut self.from {
-            *time = scene::animation_time(scene.animations[*clip].duration, f64::from(*time + step.delta), step.repeat);
+        match self.layers.last_mut().filter(|top| top.has(step.clips)) {
+            Some(top) => top.clips.copy_from_slice(step.clips),
+            None => self.layers.push(Layer { clips: step.clips.to_vec(), since: 0.0 }),
         }
-        self.to.clear();
-        self.to.extend_from_slice(step.clips);
-        self.started = true;
+        // What is under a layer that has come in is not seen any more.
+        let lowest = self.layers.iter().rposition(|layer| layer.part(seconds) == 1.0);
+        self.layers.drain(..lowest.unwrap_or(0));
     }
 
-    /// How far the way is done, 0 to 1, slow at both ends.
+    fn evaluate(&self, scene: &Scene, pose: &mut Pose, seconds: f32) {
+        let Some((lowest, others)) = self.layers.split_first() else { return };
+        pose.evaluate(scene, &lowest.clips);
+        for layer in others {
+            pose.approach(scene, &layer.clips, layer.part(seconds));
+        }
+    }
+}
+
+impl Layer {
+    /// Whether it is of these clips, at whatever times.
+    fn has(&self, clips: &[(usize, f32)]) -> bool {
+        self.clips.iter().map(|(clip, _)| clip).eq(clips.iter().map(|(clip, _)| clip))
+    }
+
+    /// How far it has come in, 0 to 1, slow at both ends.
     fn part(&self, seconds: f32) -> f32 {
         let part = if self.since < seconds { self.since / seconds } else { 1.0 };
         part * part * (3.0 - 2.0 * part)
@@ -857,20 +871,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_clip_fades_in_while_the_one_before_goes_on() {
+    fn another_clip_fades_in_while_those_before_go_on() {
         let clip = |duration| scene::Animation { name: None, channels: Vec::new(), duration };
-        let scene = Scene { animations: vec![clip(1.0), clip(2.0)], ..Default::default() };
+        let scene = Scene { animations: vec![clip(1.0), clip(2.0), clip(4.0)], ..Default::default() };
         let mut fade = Fade::new(&scene, None).expect("no clip is asked for");
+        // The layers' clips with their times, and how far the upper ones have come in.
         let mut advance = |clip: (usize, f32), delta| {
-            fade.advance(&scene, &Step { time: 7.0, delta, clips: &[clip], repeat: true });
-            (fade.from.clone(), fade.to.clone(), fade.part(0.5))
+            fade.advance(&scene, &Step { time: 7.0, delta, clips: &[clip], repeat: true }, 0.5);
+            let clips: Vec<_> = fade.layers.iter().map(|layer| layer.clips[0]).collect();
+            (clips, fade.layers.iter().skip(1).map(|layer| layer.part(0.5)).collect::<Vec<_>>())
         };
-        assert_eq!(advance((0, 0.5), 0.0), (vec![], vec![(0, 0.5)], 1.0), "there was nothing to fade in from");
-        assert_eq!(advance((0, 0.75), 0.25).2, 1.0);
-        assert_eq!(advance((1, 1.5), 0.125), (vec![(0, 0.875)], vec![(1, 1.5)], 0.0));
-        assert_eq!(advance((1, 1.75), 0.25), (vec![(0, 0.125)], vec![(1, 1.75)], 0.5));
-        assert_eq!(advance((1, 0.0), 0.25).2, 1.0);
-        // And back again.
-        assert_eq!(advance((0, 0.25), 0.125), (vec![(1, 0.125)], vec![(0, 0.25)], 0.0));
+        assert_eq!(advance((0, 0.5), 0.0), (vec![(0, 0.5)], vec![]), "there was nothing to fade in from");
+        assert_eq!(advance((0, 0.75), 0.25), (vec![(0, 0.75)], vec![]));
+        assert_eq!(advance((1, 1.5), 0.125), (vec![(0, 0.875), (1, 1.5)], vec![0.0]));
+        assert_eq!(advance((1, 1.75), 0.25), (vec![(0, 0.125), (1, 1.75)], vec![0.5]));
+        // A third one in the middle of that begins over what is seen of both.
+        assert_eq!(advance((2, 0.0), 0.0), (vec![(0, 0.125), (1, 1.75), (2, 0.0)], vec![0.5, 0.0]));
+        assert_eq!(advance((2, 0.25), 0.25), (vec![(1, 0.0), (2, 0.25)], vec![0.5]));
+        assert_eq!(advance((2, 0.5), 0.25), (vec![(2, 0.5)], vec![]));
     }
 }

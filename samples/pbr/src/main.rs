@@ -398,8 +398,7 @@ impl Pbr {
     /// Puts the farthest first. View space looks along -Z, so that is the least z.
     fn sort_blended(&mut self, frame: &Frame<'_>) {
         for (depth, draw) in &mut self.blended {
-            let draw = &self.model.draws[*draw];
-            let center = draw.world(&self.pose).transform_point3(draw.center);
+            let center = self.model.draws[*draw].center(&self.scene, &self.pose);
             *depth = frame.camera.view.transform_point3(center).z;
         }
         self.blended.sort_unstable_by(|(a, first), (b, second)| a.total_cmp(b).then(first.cmp(second)));
