@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::oracle::{self, Expected};
+use crate::sample;
+
+/// The one model of `dev` that requires what cannot be had: an extension that was made up for the purpose.
+const REFUSED: &str = "AssetGenerator/Compatibility/Compatibility_05.gltf";
+const MADE_UP: &str = "FAKE_materials_quantumRendering";
 
 /// The folder `gltf` of the extra corpora: `$ASHWRIGHT_CORPUS`, else `../shared/gltf` beside the
 /// repository. `None`, said on standard error, where there is none: tests that need it are skipped.
@@ -68,6 +73,46 @@ pub fn failures(models: &[PathBuf], check: impl Fn(&Path) -> Option<String> + Sy
     });
     failures.sort();
     failures.into_iter().map(|(_, failure)| failure).collect()
+}
+
+/// Draws all models of `dev` with a sample under strict validation. Skipped where there is no corpus.
+///
+/// # Panics
+///
+/// If one cannot be drawn, the picture is empty, or the one that has to be refused is not.
+pub fn check_all_are_drawn(binary: &str) {
+    let Some(corpus) = gltf() else { return };
+    let models = models(&corpus.join("dev"));
+    assert!(models.len() > 100, "only {} models", models.len());
+    let failures = failures(&models, |model| match model.ends_with(REFUSED) {
+        true => refusal_failure(binary, model),
+        false => drawing_failure(binary, model, &[]),
+    });
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    assert!(models.iter().any(|model| model.ends_with(REFUSED)), "the corpus has changed");
+}
+
+/// What is wrong with the picture of a model.
+pub fn drawing_failure(binary: &str, model: &Path, more: &[&str]) -> Option<String> {
+    let name = model.display();
+    let path = model.to_str().expect("the corpus's path is Unicode");
+    // Without a stage all that is not the background is of the model.
+    let options =
+        [path, "--size", "320x180", "--time", "0.4", "--frames", "3", "--no-stage", "--background", "0.5,0,1"];
+    let (ended, picture) = sample::draw(binary, [&options, more].concat());
+    let Some(picture) = picture else { return Some(format!("{name} {more:?}: {:?} {}", ended.code, ended.stderr)) };
+    if !ended.stderr.is_empty() {
+        println!("{name}: {}", ended.stderr.trim_end());
+    }
+    let background = picture.get_pixel(0, 0);
+    picture.pixels().all(|pixel| pixel == background).then(|| format!("{name} {more:?}: an empty picture"))
+}
+
+fn refusal_failure(binary: &str, model: &Path) -> Option<String> {
+    let (ended, _) = sample::draw(binary, [model]);
+    let words = ["error: ", "Compatibility_05.gltf", MADE_UP];
+    let is_refused = ended.code == Some(1) && words.iter().all(|word| ended.stderr.contains(word));
+    (!is_refused).then(|| format!("{}: {ended:?}", model.display()))
 }
 
 /// A broken or hostile file.
