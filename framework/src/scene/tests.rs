@@ -498,6 +498,28 @@ fn morph_targets_move_vertices() {
     assert_eq!(scene.warnings, [""; 0]);
 }
 
+/// What is read by many threads, as there is much of it, is told in the same order as what is read by one.
+#[test]
+fn threads_change_neither_warnings_nor_errors() {
+    let meshes = |broken: &[usize]| {
+        let mesh = |mesh: usize| match mesh % 10 {
+            _ if broken.contains(&mesh) => json!({ "primitives": [{ "mode": 9, "attributes": {} }] }),
+            3 => json!({ "primitives": [{ "mode": 0, "attributes": {} }] }),
+            7 => json!({ "primitives": [{ "mode": 0, "attributes": { "POSITION": 0 } }] }),
+            _ => json!({ "primitives": [{ "attributes": { "POSITION": 0 } }] }),
+        };
+        let nan = json!({ "bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3" });
+        json!({ "accessors": [nan], "meshes": (0..200).map(mesh).collect::<Vec<_>>() })
+    };
+    let few = floats(&[f32::NAN; 12]);
+    let many = [few.clone(), vec![0; 5 << 20]].concat();
+    let [by_one, by_many] = [&few, &many].map(|data| import(meshes(&[]), data).unwrap().warnings);
+    assert!(by_one.len() > 2 && by_one == by_many, "{by_one:?}\n{by_many:?}");
+    for data in [few, many] {
+        assert!(import(meshes(&[190, 77, 121]), &data).unwrap_err().starts_with("/meshes/77/primitives/0/mode: "));
+    }
+}
+
 #[test]
 fn each_morph_target_has_flat_normals_of_its_own() {
     let (mut fields, mut data) = quad(json!({}), [0, 1, 2, 0, 2, 3]);
