@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
+use std::fs::File;
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -19,6 +21,9 @@ const MOST_FRAMES: usize = 1 << 20;
 /// The most passes a frame that are counted.
 const MOST_PASSES: usize = 32;
 
+/// Parts of equal length at whose ends the memory is looked at.
+const MEMORY_PARTS: usize = 4;
+
 /// Takes the figures of `--bench`.
 pub(super) struct Bench {
     length: Duration,
@@ -30,6 +35,8 @@ pub(super) struct Bench {
     frame_ms: Vec<f32>,
     cpu_ms: Vec<f32>,
     passes: Vec<(&'static CStr, Vec<f32>)>,
+    /// What the program held at the end of the warm-up and of each part, where the system says so: a driver's memory too.
+    rss_bytes: Vec<Option<u64>>,
 }
 
 /// Counts at the end of the warm-up.
@@ -37,7 +44,6 @@ struct Started {
     at: Instant,
     allocations: u64,
     objects: u64,
-    rss_bytes: Option<u64>,
 }
 
 impl Bench {
@@ -52,6 +58,7 @@ impl Bench {
             frame_ms: Vec::with_capacity(MOST_FRAMES),
             cpu_ms: Vec::with_capacity(MOST_FRAMES),
             passes: Vec::with_capacity(MOST_PASSES),
+            rss_bytes: Vec::with_capacity(MEMORY_PARTS + 1),
         }
     }
 
@@ -76,10 +83,8 @@ impl Bench {
             return None;
         }
         let Some(started) = &self.started else {
-            // First, for reading it allocates.
-            let rss_bytes = memory("VmRSS:");
-            self.started =
-                Some(Started { at: now, allocations: allocations(), objects: device.objects_made(), rss_bytes });
+            self.rss_bytes.push(memory("VmRSS:"));
+            self.started = Some(Started { at: now, allocations: allocations(), objects: device.objects_made() });
             return None;
         };
         self.frame_ms.push(frame_ms);
@@ -89,13 +94,16 @@ impl Bench {
                 all.push(time);
             }
         }
-        let over = now.duration_since(started.at) >= self.length || self.frame_ms.len() == MOST_FRAMES;
+        let elapsed = now.duration_since(started.at);
+        if self.rss_bytes.len() <= MEMORY_PARTS
+            && elapsed * MEMORY_PARTS as u32 >= self.length * self.rss_bytes.len() as u32
+        {
+            self.rss_bytes.push(memory("VmRSS:"));
+        }
+        let over = elapsed >= self.length || self.frame_ms.len() == MOST_FRAMES;
         over.then(|| Figures {
             allocations: allocations() - started.allocations,
             objects: device.objects_made() - started.objects,
-            rss_growth_bytes: memory("VmRSS:")
-                .zip(started.rss_bytes)
-                .map(|(now, before)| now.cast_signed() - before.cast_signed()),
         })
     }
 
@@ -121,7 +129,7 @@ impl Bench {
             "pass_ms": passes,
             "startup_ms": self.startup.map(|startup| rounded(startup.as_secs_f32() * 1e3)),
             "peak_rss_bytes": memory("VmHWM:"),
-            "rss_growth_bytes": figures.rss_growth_bytes,
+            "rss_bytes": self.rss_bytes,
             "allocations_per_frame": per_frame(figures.allocations),
             "objects_per_frame": per_frame(figures.objects),
         })
@@ -132,8 +140,6 @@ impl Bench {
 pub(super) struct Figures {
     allocations: u64,
     objects: u64,
-    /// By how much more memory the program holds at the end, where the system says so: a driver's memory too.
-    rss_growth_bytes: Option<i64>,
 }
 
 /// Least, median and 99th percentile.
@@ -151,8 +157,11 @@ fn rounded(milliseconds: f32) -> f64 {
 }
 
 /// Memory of the program in bytes, where the system says so: `VmRSS:` is what it holds, `VmHWM:` the most it has held.
+/// Does not allocate.
 fn memory(name: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mut status = [0; 4096];
+    let length = File::open("/proc/self/status").ok()?.read(&mut status).ok()?;
+    let status = std::str::from_utf8(&status[..length]).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kibibytes * 1024)
