@@ -4,9 +4,10 @@
 use std::sync::LazyLock;
 
 use ash::vk;
+use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
-/// The mean linear value of a byte, and back: the transfer function of a channel.
+/// The linear value of a byte, and back: the transfer function of a channel.
 struct Transfer {
     decoded: [f32; 256],
     /// The byte that is nearest in its encoding, for each 1/65535 of linear light.
@@ -31,10 +32,18 @@ impl Transfer {
         }
         Self { decoded: std::array::from_fn(|byte| decode(byte as f32 / 255.0)), encoded }
     }
+}
 
-    fn encode(&self, value: f32) -> u8 {
-        self.encoded[((value * 65535.0 + 0.5) as usize).min(0xffff)]
-    }
+/// A texel as linear values; alpha is linear already.
+fn decode(&[red, green, blue, alpha]: &[u8; 4], colors: &Transfer) -> Vec4 {
+    let color = |byte: u8| colors.decoded[usize::from(byte)];
+    Vec4::new(color(red), color(green), color(blue), f32::from(alpha) / 255.0)
+}
+
+fn encode(value: Vec4, colors: &Transfer) -> [u8; 4] {
+    let [red, green, blue, alpha] = (value * Vec3::splat(65535.0).extend(255.0) + 0.5).as_ivec4().to_array();
+    let color = |value: i32| colors.encoded[(value as usize).min(0xffff)];
+    [color(red), color(green), color(blue), alpha.min(255) as u8]
 }
 
 /// Up to three texels of a row or column that one texel of the next level covers, with the share of each.
@@ -61,42 +70,44 @@ fn taps(length: usize) -> Vec<Taps> {
     (0..half).map(tap).collect()
 }
 
-/// The next smaller level of an RGBA image of 8 bits a channel: each texel the mean of what it covers. `colors` is the
-/// transfer of red, green and blue; alpha is linear.
-fn next_level(texels: &[u8], (width, height): (usize, usize), colors: &Transfer) -> Vec<u8> {
+/// Writes the next smaller level of an RGBA image of 8 bits a channel: each texel the mean of what it covers. `colors` is
+/// the transfer of red, green and blue; alpha is linear.
+fn next_level(texels: &[u8], (width, height): (usize, usize), colors: &Transfer, next: &mut [u8]) {
     let (columns, rows) = (taps(width), taps(height));
-    let mut next = vec![0; columns.len() * rows.len() * 4];
-    next.par_chunks_exact_mut(columns.len() * 4).zip(&rows).for_each(|(next, row)| {
-        for (texel, column) in next.chunks_exact_mut(4).zip(&columns) {
-            let mut sum = [0.0; 4];
-            for y in 0..row.count {
-                for x in 0..column.count {
-                    let covered = &texels[((row.first + y) * width + column.first + x) * 4..][..4];
-                    let share = row.shares[y] * column.shares[x];
-                    for channel in 0..3 {
-                        sum[channel] += share * colors.decoded[usize::from(covered[channel])];
-                    }
-                    sum[3] += share * LINEAR.decoded[usize::from(covered[3])];
+    let rows = next.par_chunks_exact_mut(columns.len() * 4).zip(&rows);
+    // A row that is as high as those it covers, and then each texel as wide.
+    rows.for_each_init(
+        || vec![Vec4::ZERO; width],
+        |covered, (next, row)| {
+            covered.fill(Vec4::ZERO);
+            let covered_rows = texels[row.first * width * 4..].chunks_exact(width * 4).take(row.count);
+            for (texels, share) in covered_rows.zip(row.shares) {
+                for (sum, texel) in covered.iter_mut().zip(texels.as_chunks().0) {
+                    *sum += share * decode(texel, colors);
                 }
             }
-            let [red, green, blue, alpha] = sum;
-            let encoded = [colors.encode(red), colors.encode(green), colors.encode(blue), LINEAR.encode(alpha)];
-            texel.copy_from_slice(&encoded);
-        }
-    });
-    next
+            for (texel, column) in next.as_chunks_mut().0.iter_mut().zip(&columns) {
+                let covered = &covered[column.first..][..column.count];
+                let sum = covered.iter().zip(column.shares).map(|(&value, share)| share * value).sum();
+                *texel = encode(sum, colors);
+            }
+        },
+    );
 }
 
 /// All levels below the first of an RGBA image, as many as `levels` says with it, one after the other.
 pub(super) fn smaller_levels(texels: &[u8], extent: vk::Extent2D, srgb: bool, levels: u32) -> Vec<u8> {
     let colors = if srgb { &*SRGB } else { &*LINEAR };
     let mut size = (extent.width as usize, extent.height as usize);
-    let (mut all, mut last) = (Vec::new(), 0);
+    let mut all = Vec::with_capacity(texels.len() / 3);
+    let mut last = 0;
     for level in 1..levels {
-        let next = next_level(if level == 1 { texels } else { &all[last..] }, size, colors);
-        last = all.len();
-        all.extend(next);
-        size = ((size.0 / 2).max(1), (size.1 / 2).max(1));
+        let next_size = ((size.0 / 2).max(1), (size.1 / 2).max(1));
+        let start = all.len();
+        all.resize(start + next_size.0 * next_size.1 * 4, 0);
+        let (above, next) = all.split_at_mut(start);
+        next_level(if level == 1 { texels } else { &above[last..] }, size, colors, next);
+        (size, last) = (next_size, start);
     }
     all
 }
