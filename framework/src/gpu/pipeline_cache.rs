@@ -1,6 +1,6 @@
 //! Pipelines that were made before, kept on disk from run to run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ash::vk;
 
@@ -20,7 +20,15 @@ pub(super) fn file(physical: &PhysicalDevice) -> Option<PathBuf> {
 
 /// What was kept, or nothing where there is no file or it is damaged.
 pub(super) fn load(physical: &PhysicalDevice) -> Vec<u8> {
-    file(physical).and_then(|file| std::fs::read(file).ok()).and_then(|bytes| checked(&bytes)).unwrap_or_default()
+    file(physical).and_then(|file| read(&file)).unwrap_or_default()
+}
+
+fn read(file: &Path) -> Option<Vec<u8>> {
+    // Whatever else may have that name, a pipe without a writer, has no end.
+    if !file.is_file() {
+        return None;
+    }
+    checked(&std::fs::read(file).ok()?)
 }
 
 /// Keeps the driver's data. A cache that cannot be kept is no error: the next start is a little slower.
@@ -55,5 +63,17 @@ mod tests {
         assert_eq!(checked(&file), None);
         assert_eq!(checked(&file[..3]), None);
         assert_eq!(checked(&[]), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_no_file_is_not_read() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils are installed");
+        assert!(made.success());
+        assert_eq!(read(&pipe), None);
+        assert_eq!(read(folder.path()), None);
+        assert_eq!(read(&folder.path().join("missing")), None);
     }
 }
