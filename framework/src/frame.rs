@@ -16,10 +16,10 @@ pub struct Target {
     pub format: vk::Format,
     /// The views of the images that frames end in; [`Frame::image`] says which.
     pub views: Vec<vk::ImageView>,
-    /// Samples a pixel of [`Target::multisampled`].
+    /// Samples a pixel of the multisampled image.
     pub samples: vk::SampleCountFlags,
-    /// The multisampled image to draw to and resolve from; `None` with one sample a pixel. All frames share it, so the
-    /// render pass has to order their accesses by an external dependency.
+    /// The multisampled image to draw to and resolve from; `None` with one sample a pixel, and where the sample has such
+    /// images of its own. All frames share it, so the render pass has to order their accesses by an external dependency.
     pub multisampled: Option<vk::ImageView>,
 }
 

@@ -21,8 +21,9 @@ const MOST_FRAMES: usize = 1 << 20;
 /// The most passes a frame that are counted.
 const MOST_PASSES: usize = 32;
 
-/// Parts of equal length at whose ends the memory is looked at.
-const MEMORY_PARTS: usize = 4;
+/// Parts of equal length at whose ends the memory is looked at. Only in the last one are passes timed, for timing them takes
+/// time; frames are counted in the others.
+const PARTS: usize = 4;
 
 /// Takes the figures of `--bench`.
 pub(super) struct Bench {
@@ -58,8 +59,13 @@ impl Bench {
             frame_ms: Vec::with_capacity(MOST_FRAMES),
             cpu_ms: Vec::with_capacity(MOST_FRAMES),
             passes: Vec::with_capacity(MOST_PASSES),
-            rss_bytes: Vec::with_capacity(MEMORY_PARTS + 1),
+            rss_bytes: Vec::with_capacity(PARTS + 1),
         }
+    }
+
+    /// Whether the passes of the next frame are to be timed. The warm-up learns their names, after the first picture.
+    pub(super) fn times_passes(&self) -> bool {
+        if self.started.is_some() { self.rss_bytes.len() >= PARTS } else { self.frames > 0 }
     }
 
     /// Takes a frame that was submitted. `program` is when the program began. Returns the figures when the time is over.
@@ -87,21 +93,22 @@ impl Bench {
             self.started = Some(Started { at: now, allocations: allocations(), objects: device.objects_made() });
             return None;
         };
-        self.frame_ms.push(frame_ms);
-        self.cpu_ms.push(times.cpu_ms);
-        for &(name, time) in &times.passes {
-            if let Some((_, all)) = self.passes.iter_mut().find(|(known, _)| *known == name) {
-                all.push(time);
+        let elapsed = now.duration_since(started.at);
+        if !self.times_passes() {
+            push(&mut self.frame_ms, frame_ms);
+            push(&mut self.cpu_ms, times.cpu_ms);
+        } else {
+            for &(name, time) in &times.passes {
+                if let Some((_, all)) = self.passes.iter_mut().find(|(known, _)| *known == name) {
+                    push(all, time);
+                }
             }
         }
-        let elapsed = now.duration_since(started.at);
-        if self.rss_bytes.len() <= MEMORY_PARTS
-            && elapsed * MEMORY_PARTS as u32 >= self.length * self.rss_bytes.len() as u32
-        {
+        if self.rss_bytes.len() <= PARTS && elapsed * PARTS as u32 >= self.length * self.rss_bytes.len() as u32 {
             self.rss_bytes.push(memory("VmRSS:"));
         }
-        let over = elapsed >= self.length || self.frame_ms.len() == MOST_FRAMES;
-        over.then(|| Figures {
+        let timed = self.passes.is_empty() || self.passes.iter().any(|(_, times)| !times.is_empty());
+        (self.rss_bytes.len() > PARTS && timed).then(|| Figures {
             allocations: allocations() - started.allocations,
             objects: device.objects_made() - started.objects,
         })
@@ -109,8 +116,7 @@ impl Bench {
 
     /// The object that is printed.
     pub(super) fn json(&self, sample: &str, gpu: &str, (width, height): (u32, u32), figures: &Figures) -> Value {
-        let count = self.frame_ms.len();
-        let per_frame = |total: u64| total as f64 / count.max(1) as f64;
+        let per_frame = |total: u64| total as f64 / (self.frames - WARM_UP_FRAMES - 1) as f64;
         let gpu_ms = self.passes.iter().find(|(name, _)| *name == c"frame").map(|(_, times)| statistics(times));
         let passes: BTreeMap<_, _> = self
             .passes
@@ -122,7 +128,7 @@ impl Bench {
             "sample": sample,
             "gpu": gpu,
             "size": [width, height],
-            "frames": count,
+            "frames": self.frame_ms.len(),
             "frame_ms": statistics(&self.frame_ms),
             "cpu_ms": statistics(&self.cpu_ms),
             "gpu_ms": gpu_ms,
@@ -140,6 +146,13 @@ impl Bench {
 pub(super) struct Figures {
     allocations: u64,
     objects: u64,
+}
+
+/// Adds a figure, if there is room without allocating.
+fn push(figures: &mut Vec<f32>, figure: f32) {
+    if figures.len() < figures.capacity() {
+        figures.push(figure);
+    }
 }
 
 /// Least, median and 99th percentile.

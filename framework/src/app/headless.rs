@@ -26,7 +26,7 @@ pub(super) fn run<S: Sample>(setup: Setup, mut parameters: S::Parameters) -> Res
     let (device, mut loaded) = (device?, loaded?);
 
     // Declared before the sample, so dropped after it.
-    let mut renderer = Renderer::headless(&device, setup.options.size.into(), setup.samples::<S>())?;
+    let mut renderer = Renderer::headless::<S>(&device, setup.options.size.into(), setup.samples::<S>())?;
     let target = renderer.target().context("a picture has an area")?;
     let overlay = match setup.options.ui {
         true => Some(Overlay::new(&device, target.format, None)?),
@@ -69,8 +69,8 @@ impl<S: Sample> Frames<'_, S> {
 
     fn bench(&mut self, seconds: f32, parameters: &S::Parameters) -> Result<()> {
         let mut bench = Bench::new(seconds);
-        self.renderer.take_times()?;
         for index in 0.. {
+            self.renderer.time_passes(bench.times_passes())?;
             self.loaded.playback.seek_frame(index);
             self.draw(parameters, false)?;
             if let Some(figures) = bench.frame(self.device, self.renderer.times(), self.setup.started) {

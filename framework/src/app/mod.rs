@@ -2,6 +2,7 @@
 
 mod allocations;
 mod bench;
+mod display;
 mod headless;
 mod input;
 mod options;
@@ -113,7 +114,7 @@ impl Setup {
             return self.list_gpus();
         }
         if !self.options.headless {
-            match window::event_loop() {
+            match display::event_loop() {
                 Ok(event_loop) => return window::run::<S>(self, parameters, event_loop),
                 Err(reason) => eprintln!("no window can be opened ({reason:#}); running headless"),
             }

@@ -22,9 +22,12 @@ pub(super) struct Renderer {
     output: Output,
     multisampled: Option<Image>,
     samples: vk::SampleCountFlags,
+    /// Whether the sample draws to a multisampled image of the framework's.
+    resolves: bool,
     frames: Frames,
-    /// Taken only while somebody looks.
     timestamps: Option<Timestamps>,
+    /// Whether passes are timed: only while somebody looks.
+    timed: bool,
     times: Times,
     device: Arc<Device>,
 }
@@ -71,7 +74,8 @@ pub(super) enum Drawn {
 pub(super) struct Times {
     /// Milliseconds of the CPU for recording and submitting the last frame.
     pub cpu_ms: f32,
-    /// Milliseconds of the GPU for each pass of a frame [`FRAMES_IN_FLIGHT`] before; the first is the whole frame.
+    /// Milliseconds of the GPU for each pass of a frame [`FRAMES_IN_FLIGHT`] before, if it was timed; the first is the whole
+    /// frame.
     pub passes: Vec<(&'static CStr, f32)>,
 }
 
@@ -80,7 +84,7 @@ const PICTURE_FORMAT: vk::Format = vk::Format::R8G8B8A8_SRGB;
 
 impl Renderer {
     /// Draws to images.
-    pub(super) fn headless(device: &Arc<Device>, extent: vk::Extent2D, samples: u32) -> Result<Self> {
+    pub(super) fn headless<S: Sample>(device: &Arc<Device>, extent: vk::Extent2D, samples: u32) -> Result<Self> {
         let limit = device.physical().properties.limits.max_image_dimension2_d;
         anyhow::ensure!(
             extent.width.max(extent.height) <= limit,
@@ -93,11 +97,11 @@ impl Renderer {
         let images = (0..FRAMES_IN_FLIGHT)
             .map(|_| Image::attachment(device, "picture", PICTURE_FORMAT, extent, vk::SampleCountFlags::TYPE_1, usage))
             .collect::<Result<_>>()?;
-        Self::new(device, Output::Images(images), samples)
+        Self::new::<S>(device, Output::Images(images), samples)
     }
 
     /// Draws to a window.
-    pub(super) fn window(
+    pub(super) fn window<S: Sample>(
         device: &Arc<Device>,
         surface: Surface,
         window: &Arc<Window>,
@@ -107,16 +111,18 @@ impl Renderer {
         let (surface, window) = (Arc::new(surface), window.clone());
         let mut output = WindowOutput { swapchain: None, surface, window, mode, stale: false };
         output.make_swapchain(device)?;
-        Self::new(device, Output::Window(output), samples)
+        Self::new::<S>(device, Output::Window(output), samples)
     }
 
-    fn new(device: &Arc<Device>, output: Output, samples: u32) -> Result<Self> {
+    fn new<S: Sample>(device: &Arc<Device>, output: Output, samples: u32) -> Result<Self> {
         let mut renderer = Self {
             output,
             multisampled: None,
             samples: vk::SampleCountFlags::from_raw(samples),
+            resolves: S::RESOLVES,
             frames: Frames::new(device)?,
             timestamps: None,
+            timed: false,
             times: Times::default(),
             device: device.clone(),
         };
@@ -158,15 +164,16 @@ impl Renderer {
         }
     }
 
-    /// Takes the times of passes from now on, where the GPU can.
-    pub(super) fn take_times(&mut self) -> Result<()> {
-        if self.timestamps.is_none() {
+    /// Whether passes are timed from now on, where the GPU can. It takes time: a timestamp waits for what is before it.
+    pub(super) fn time_passes(&mut self, timed: bool) -> Result<()> {
+        if timed && self.timestamps.is_none() {
             self.timestamps = Timestamps::new(&self.device)?;
         }
+        self.timed = timed;
         Ok(())
     }
 
-    /// How long frames take; all zero unless [`Renderer::take_times`] was called.
+    /// How long frames take, and passes while [`Renderer::time_passes`] wants them.
     pub(super) fn times(&self) -> &Times {
         &self.times
     }
@@ -214,14 +221,8 @@ impl Renderer {
     fn read_times(&mut self) -> Result<()> {
         let Some(timestamps) = &self.timestamps else { return Ok(()) };
         let passes = &mut self.times.passes;
-        let index = self.frames.index();
-        let mut first = true;
-        timestamps.read(index, |name, time| {
-            if std::mem::take(&mut first) {
-                passes.clear();
-            }
-            passes.push((name, time));
-        })
+        passes.clear();
+        timestamps.read(self.frames.index(), |name, time| passes.push((name, time)))
     }
 
     /// Records all of a frame.
@@ -234,10 +235,10 @@ impl Renderer {
         readback: Option<&Readback>,
     ) -> Result<()> {
         let index = self.frames.index();
-        if let Some(timestamps) = &self.timestamps {
+        let timestamps = self.timestamps.as_ref().filter(|_| self.timed);
+        if let Some(timestamps) = timestamps {
             timestamps.reset(index, commands);
         }
-        let timestamps = self.timestamps.as_ref();
         let pass = |name| Pass::new(&self.device, commands, name, timestamps.map(|timestamps| (timestamps, index)));
         let _frame = pass(c"frame");
         match (input.sample, input.viewpoint) {
@@ -340,7 +341,7 @@ impl Renderer {
 
     fn make_multisampled(&mut self) -> Result<()> {
         self.multisampled = None;
-        if self.samples == vk::SampleCountFlags::TYPE_1 {
+        if self.samples == vk::SampleCountFlags::TYPE_1 || !self.resolves {
             return Ok(());
         }
         let Some(Target { extent, format, .. }) = self.target() else { return Ok(()) };

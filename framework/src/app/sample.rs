@@ -24,6 +24,8 @@ pub trait Sample: Sized {
     const TEXTURES: &'static [TextureSlot] = &[TextureSlot::BaseColor];
     /// The samples a pixel that it can draw with, 1 or 4, the default first. `--msaa` chooses.
     const MSAA: &'static [u32] = &[4, 1];
+    /// Whether it draws to [`Target::multisampled`]. A sample that draws to multisampled images of its own has no use for one.
+    const RESOLVES: bool = true;
     /// The camera for the sample's own scene. A model that is given is framed instead.
     const VIEW: Option<View> = None;
     /// The box of what there is to see, world space, in samples that show no model: the ground lies under it.

@@ -33,31 +33,6 @@ pub(super) enum Message {
     Terminate,
 }
 
-/// Connects to the display.
-///
-/// # Errors
-///
-/// There is none, or what it takes to use it is not installed.
-pub(super) fn event_loop() -> Result<EventLoop<Message>> {
-    #[cfg(all(unix, not(target_os = "macos")))]
-    probe_display()?;
-    EventLoop::with_user_event().build().context("the display cannot be used")
-}
-
-/// winit panics where a library is missing that it loads at run time, so it is asked for first.
-#[cfg(all(unix, not(target_os = "macos")))]
-fn probe_display() -> Result<()> {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    if set("WAYLAND_DISPLAY") || set("WAYLAND_SOCKET") {
-        return Ok(());
-    }
-    anyhow::ensure!(set("DISPLAY"), "neither DISPLAY nor WAYLAND_DISPLAY is set");
-    // SAFETY: the library has no initialisers that could do harm.
-    unsafe { libloading::Library::new("libxkbcommon-x11.so.0") }
-        .map(drop)
-        .context("libxkbcommon-x11 is not installed (Debian and Ubuntu: libxkbcommon-x11-0)")
-}
-
 /// Shows the sample in a window until it is closed.
 pub(super) fn run<S: Sample>(setup: Setup, parameters: S::Parameters, event_loop: EventLoop<Message>) -> Result<()> {
     if let Some(path) = &setup.options.screenshot {
@@ -198,10 +173,8 @@ impl<S: Sample> App<S> {
         let device = setup.device::<S>(&instance, Some(&surface))?;
         // Figures are not to be the screen's.
         let mode = if self.bench.is_some() { PresentMode::Immediate } else { setup.options.present_mode };
-        let mut renderer = Renderer::window(&device, surface, &window, mode, setup.samples::<S>())?;
-        if self.overlay_shown || self.bench.is_some() {
-            renderer.take_times()?;
-        }
+        let mut renderer = Renderer::window::<S>(&device, surface, &window, mode, setup.samples::<S>())?;
+        renderer.time_passes(self.overlay_shown)?;
         let gpu = device.physical().name();
         self.running = Some(Running { sample: None, overlay: None, renderer, device, gpu, window });
         Ok(())
@@ -347,14 +320,14 @@ impl<S: Sample> App<S> {
     }
 
     fn take_figures(&mut self, event_loop: &ActiveEventLoop) -> Result<()> {
-        let (Some(bench), Some(running)) = (&mut self.bench, &self.running) else { return Ok(()) };
+        let (Some(bench), Some(running)) = (&mut self.bench, &mut self.running) else { return Ok(()) };
         if let Some(figures) = bench.frame(&running.device, running.renderer.times(), self.setup.started) {
             let size = running.renderer.extent().unwrap_or_default();
             event_loop.exit();
             let size = (size.width, size.height);
             super::say(&bench.json(self.setup.name, &running.gpu, size, &figures).to_string())?;
         }
-        Ok(())
+        running.renderer.time_passes(self.overlay_shown || bench.times_passes())
     }
 
     fn key(&mut self, event_loop: &ActiveEventLoop, key: &Key) {
@@ -373,7 +346,7 @@ impl<S: Sample> App<S> {
     fn toggle_overlay(&mut self) {
         self.overlay_shown = !self.overlay_shown;
         if let Some(running) = &mut self.running
-            && let Err(error) = running.renderer.take_times()
+            && let Err(error) = running.renderer.time_passes(self.overlay_shown)
         {
             self.notice = Some(format!("{error:#}"));
         }

@@ -54,14 +54,14 @@ impl Timestamps {
     }
 
     /// Milliseconds of each pass of the last frame of this index, which the GPU has ended, in the order in which they
-    /// began.
+    /// began. The next frame of the index begins with none; read this before it.
     ///
     /// # Errors
     ///
     /// A lost device.
     pub fn read(&self, index: usize, mut pass: impl FnMut(&'static CStr, f32)) -> Result<()> {
         let slot = &self.slots[index];
-        let names = slot.names.borrow();
+        let mut names = slot.names.borrow_mut();
         if names.is_empty() {
             return Ok(());
         }
@@ -71,19 +71,18 @@ impl Timestamps {
         // SAFETY: the frame has ended, so each of these queries was written; the pool is the device's.
         unsafe { self.device.get_query_pool_results(*slot.pool, 0, ticks.as_flattened_mut(), flags) }
             .context("vkGetQueryPoolResults failed")?;
-        for (&name, [begin, end]) in names.iter().zip(ticks) {
+        for (name, [begin, end]) in names.drain(..).zip(ticks) {
             let ticks = end.wrapping_sub(*begin) & self.mask;
             pass(name, (ticks as f64 * self.period) as f32);
         }
         Ok(())
     }
 
-    /// Forgets the last frame of this index; at the beginning of a command buffer.
+    /// Makes the queries of a frame ready; at the beginning of its command buffer.
     pub fn reset(&self, index: usize, commands: vk::CommandBuffer) {
-        let slot = &self.slots[index];
-        slot.names.borrow_mut().clear();
+        let pool = *self.slots[index].pool;
         // SAFETY: the command buffer is in recording state, outside of any render pass.
-        unsafe { self.device.cmd_reset_query_pool(commands, *slot.pool, 0, 2 * MOST_PASSES as u32) };
+        unsafe { self.device.cmd_reset_query_pool(commands, pool, 0, 2 * MOST_PASSES as u32) };
     }
 
     fn write(&self, index: usize, commands: vk::CommandBuffer, query: u32) {

@@ -152,6 +152,11 @@ fn the_size_does_not_creep_when_the_scale_changes() {
 }
 
 #[test]
+fn x_is_used_where_no_wayland_compositor_answers() {
+    survive(SMALL, &[("WAYLAND_DISPLAY", "wayland-nobody")], 3);
+}
+
+#[test]
 fn fifo_is_taken_where_mailbox_is_not_offered() {
     let options = [SMALL, &["--present-mode", "mailbox"]].concat();
     for (offered, taken) in [("fifo,mailbox", "MAILBOX"), ("fifo", "FIFO")] {

@@ -116,6 +116,8 @@ impl Sample for ToneMapping {
 
     const MODEL: Option<&'static str> = Some("models/helmet.glb");
     const TEXTURES: &'static [TextureSlot] = &TextureSlot::ALL;
+    // The scene image has the samples, and is not resolved.
+    const RESOLVES: bool = false;
     const VIEW: Option<View> =
         Some(View { eye: Vec3::new(-0.16, 0.18, 0.66), target: Vec3::new(0.0, 0.265, 0.0), fov: 35.0 });
     const OPTIONAL_FEATURES: &'static [Feature] = &[Feature::SAMPLER_ANISOTROPY];
