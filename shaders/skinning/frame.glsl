@@ -3,9 +3,13 @@
 layout(set = 0, binding = 0) uniform Frame {
     mat4 view_projection;
     vec4 light_direction; // towards the light, world space, unit length
-    uint view;            // which of the VIEW_ constants
     uint joint_count;
 };
+
+// Constants of a pipeline: what another view, or a material without holes, does not need is not in its code. A fragment
+// shader that may discard also loses the early depth test.
+layout(constant_id = 1) const uint VIEW = 0;
+layout(constant_id = 2) const bool MASKED = true;
 
 const uint VIEW_SHADED = 0;
 const uint VIEW_NORMALS = 1;

@@ -13,7 +13,7 @@ layout(location = 0) out vec4 color;
 
 void main() {
     vec4 base_color = base_color_factor * texture(base_color_texture, tex_coord);
-    if (base_color.a < alpha_cutoff) {
+    if (MASKED && base_color.a < alpha_cutoff) {
         discard;
     }
     // Lines and points may have no normal; they face the light.
@@ -21,13 +21,13 @@ void main() {
     // The back of a double-sided surface faces the other way.
     normal = gl_FrontFacing ? normal : -normal;
 
-    if (view == VIEW_SHADED) {
+    if (VIEW == VIEW_SHADED) {
         // Half-Lambert: light wraps around to the far side and never ends in flat black.
         float half_lambert = dot(normal, light_direction.xyz) * 0.5 + 0.5;
         color = vec4(base_color.rgb * half_lambert, base_color.a);
     } else {
         // The target encodes sRGB; these are numbers to be read from the picture as they are.
-        vec3 number = view == VIEW_NORMALS ? normal * 0.5 + 0.5 : influences;
+        vec3 number = VIEW == VIEW_NORMALS ? normal * 0.5 + 0.5 : influences;
         color = vec4(linear_from_srgb(number), 1.0);
     }
 }

@@ -39,6 +39,5 @@ void main() {
     gl_PointSize = 4.0;
     out_normal = transformed_normal(mat3(skin), normal);
     out_tex_coord = tex_coord;
-    // Not by a branch: a software driver would compile the shader anew for each value that a branch depends on.
-    out_influences = mix(vec3(joints_0.xyz) / float(max(joint_count, 1u)), weights_0.xyz, bvec3(view == VIEW_WEIGHTS));
+    out_influences = VIEW == VIEW_WEIGHTS ? weights_0.xyz : vec3(joints_0.xyz) / float(max(joint_count, 1u));
 }

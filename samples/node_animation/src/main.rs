@@ -13,7 +13,7 @@
 //! draws each part with the matrix of its node as a push constant: opaque parts, then masked ones, then the backdrop, and
 //! last what blends with all that, the farthest first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -115,6 +115,7 @@ struct DrawConstants {
 }
 
 struct NodeAnimation {
+    device: Arc<Device>,
     scene: Arc<Scene>,
     model: Model,
     /// Bones and morph targets are not the topic here: the model sees to them before it is drawn.
@@ -130,7 +131,9 @@ struct NodeAnimation {
     render_pass: Owned<vk::RenderPass>,
     attachments: Attachments,
     pipeline_layout: Owned<vk::PipelineLayout>,
-    pipelines: HashMap<Kind, Pipelines>,
+    samples: vk::SampleCountFlags,
+    /// Made when first drawn with: few look at lines, and software drivers take long to compile.
+    pipelines: HashMap<vk::PolygonMode, HashMap<Kind, Owned<vk::Pipeline>>>,
     /// Written by the CPU every frame, so there is one for every frame in flight.
     uniforms: Vec<Buffer>,
     frame_sets: DescriptorSets,
@@ -141,7 +144,7 @@ struct NodeAnimation {
     _materials: Buffer,
 
     stage: Option<Stage>,
-    boxes: Lines,
+    boxes: Option<Lines>,
     box_lines: Vec<Line>,
     /// The boxes of meshes, each in its node's space.
     node_boxes: Vec<NodeBox>,
@@ -173,7 +176,6 @@ impl Sample for NodeAnimation {
         let attachments = Attachments::new(device, *render_pass, &context.target)?;
         let set_layouts = create_set_layouts(device)?;
         let pipeline_layout = create_pipeline_layout(device, &set_layouts)?;
-        let pipelines = create_pipelines(context, *render_pass, *pipeline_layout, &scene, &model)?;
 
         let uniforms = (0..FRAMES_IN_FLIGHT).map(|_| {
             let size = size_of::<FrameUniforms>() as u64;
@@ -192,8 +194,8 @@ impl Sample for NodeAnimation {
         let node_boxes = node_boxes(&scene);
         let samples = context.target.samples;
         let stage = Stage::new(device, *render_pass, samples, &context.setting, LOOK)?;
-        let boxes = Lines::new(device, *render_pass, samples, node_boxes.len() * BOX_EDGES.len())?;
         Ok(Self {
+            device: device.clone(),
             deformation,
             pose: Pose::new(&scene),
             fade,
@@ -202,14 +204,15 @@ impl Sample for NodeAnimation {
             render_pass,
             attachments,
             pipeline_layout,
-            pipelines,
+            samples,
+            pipelines: HashMap::new(),
             uniforms,
             frame_sets,
             material_sets,
             _set_layouts: set_layouts,
             _materials: materials,
             stage,
-            boxes,
+            boxes: None,
             box_lines: Vec::with_capacity(node_boxes.len() * BOX_EDGES.len()),
             node_boxes,
             highlighted,
@@ -242,6 +245,11 @@ impl Sample for NodeAnimation {
     }
 
     fn record(&mut self, frame: &Frame<'_>, parameters: &Parameters) -> Result<()> {
+        let lines = frame.wireframe != parameters.wireframe && self.device.has(Feature::FILL_MODE_NON_SOLID);
+        let polygon_mode = if lines { vk::PolygonMode::LINE } else { vk::PolygonMode::FILL };
+        if !self.pipelines.contains_key(&polygon_mode) {
+            self.pipelines.insert(polygon_mode, self.create_pipelines(polygon_mode)?);
+        }
         self.write_uniforms(frame);
         self.sort_blended(frame);
         self.deformation.record(frame, &self.scene, &self.pose);
@@ -257,10 +265,9 @@ impl Sample for NodeAnimation {
         // SAFETY: the command buffer is being recorded; the framebuffer fits the render pass and lives until it is resized.
         unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
         frame.set_full_viewport();
-        let wireframe = frame.wireframe != parameters.wireframe;
         {
             let _pass = frame.pass(c"solid");
-            self.record_draws(frame, self.solid.iter().copied(), wireframe);
+            self.record_draws(frame, self.solid.iter().copied(), polygon_mode);
         }
         // Before what blends with it.
         if let Some(stage) = &self.stage {
@@ -268,10 +275,10 @@ impl Sample for NodeAnimation {
         }
         if !self.blended.is_empty() {
             let _pass = frame.pass(c"blended");
-            self.record_draws(frame, self.blended.iter().map(|&(_, draw)| draw), wireframe);
+            self.record_draws(frame, self.blended.iter().map(|&(_, draw)| draw), polygon_mode);
         }
         if parameters.boxes {
-            self.record_boxes(frame);
+            self.record_boxes(frame)?;
         }
         // SAFETY: the render pass was begun above.
         unsafe { device.cmd_end_render_pass(commands) };
@@ -308,7 +315,8 @@ impl NodeAnimation {
         self.blended.sort_unstable_by(|(a, first), (b, second)| a.total_cmp(b).then(first.cmp(second)));
     }
 
-    fn record_draws(&self, frame: &Frame<'_>, draws: impl Iterator<Item = usize>, wireframe: bool) {
+    fn record_draws(&self, frame: &Frame<'_>, draws: impl Iterator<Item = usize>, polygon_mode: vk::PolygonMode) {
+        let pipelines = &self.pipelines[&polygon_mode];
         let (device, commands, model) = (frame.device, frame.commands, &self.model);
         let graphics = vk::PipelineBindPoint::GRAPHICS;
         let (rest, deformed) = (model.shape_streams(), self.deformation.streams(frame.index));
@@ -324,9 +332,7 @@ impl NodeAnimation {
 
             for draw in draws.map(|draw| &model.draws[draw]) {
                 let kind = Kind::of(&self.scene, draw);
-                let Pipelines { filled, wireframe: lines } = &self.pipelines[&kind];
-                let pipeline = **lines.as_ref().filter(|_| wireframe).unwrap_or(filled);
-                device.cmd_bind_pipeline(commands, graphics, pipeline);
+                device.cmd_bind_pipeline(commands, graphics, *pipelines[&kind]);
                 let shape = if draw.deformed { deformed } else { rest };
                 device.cmd_bind_vertex_buffers(commands, 0, &[shape.positions, shape.normals], &[0; 2]);
                 let material_set = [self.material_sets[draw.material]];
@@ -366,7 +372,7 @@ impl NodeAnimation {
         std::iter::successors(Some(node), |&node| self.scene.nodes[node].parent).any(|node| node == above)
     }
 
-    fn record_boxes(&mut self, frame: &Frame<'_>) {
+    fn record_boxes(&mut self, frame: &Frame<'_>) -> Result<()> {
         self.box_lines.clear();
         for node_box in &self.node_boxes {
             let world = self.pose.world(node_box.node);
@@ -382,7 +388,12 @@ impl NodeAnimation {
             };
             self.box_lines.extend(BOX_EDGES.iter().map(line));
         }
-        self.boxes.draw(frame, &self.box_lines);
+        let boxes = match &mut self.boxes {
+            Some(boxes) => boxes,
+            none => none.insert(Lines::new(&self.device, *self.render_pass, self.samples, self.box_lines.len())?),
+        };
+        boxes.draw(frame, &self.box_lines);
+        Ok(())
     }
 }
 
@@ -736,134 +747,110 @@ impl Kind {
     }
 }
 
-/// The pipelines of a kind.
-struct Pipelines {
-    filled: Owned<vk::Pipeline>,
-    /// Triangles as lines, where the GPU can.
-    wireframe: Option<Owned<vk::Pipeline>>,
-}
-
-/// The pipelines of every kind that is drawn.
-fn create_pipelines(
-    context: &Context,
-    render_pass: vk::RenderPass,
-    layout: vk::PipelineLayout,
-    scene: &Scene,
-    model: &Model,
-) -> Result<HashMap<Kind, Pipelines>> {
-    let can_draw_lines = context.device.has(Feature::FILL_MODE_NON_SOLID);
-    let mut pipelines = HashMap::new();
-    for kind in model.draws.iter().map(|draw| Kind::of(scene, draw)) {
-        if pipelines.contains_key(&kind) {
-            continue;
-        }
-        let create = |polygon_mode| create_pipeline(context, render_pass, layout, kind, polygon_mode);
-        let wireframe = match can_draw_lines && kind.topology == Topology::Triangles {
-            true => Some(create(vk::PolygonMode::LINE)?),
-            false => None,
-        };
-        pipelines.insert(kind, Pipelines { filled: create(vk::PolygonMode::FILL)?, wireframe });
+impl NodeAnimation {
+    /// The pipelines of every kind that is drawn.
+    fn create_pipelines(&self, polygon_mode: vk::PolygonMode) -> Result<HashMap<Kind, Owned<vk::Pipeline>>> {
+        let kinds: HashSet<_> = self.model.draws.iter().map(|draw| Kind::of(&self.scene, draw)).collect();
+        kinds.into_iter().map(|kind| Ok((kind, self.create_pipeline(kind, polygon_mode)?))).collect()
     }
-    Ok(pipelines)
-}
 
-fn create_pipeline(
-    context: &Context,
-    render_pass: vk::RenderPass,
-    layout: vk::PipelineLayout,
-    kind: Kind,
-    polygon_mode: vk::PolygonMode,
-) -> Result<Owned<vk::Pipeline>> {
-    let (device, samples) = (&context.device, context.target.samples);
-    let vertex = device.shader_module(shaders::spirv!("node_animation/node.vert"), "node.vert")?;
-    let fragment = device.shader_module(shaders::spirv!("node_animation/node.frag"), "node.frag")?;
-    // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
-    let coverage = kind.alpha == Alpha::Mask && samples != vk::SampleCountFlags::TYPE_1;
-    // ALPHA_MODE and COVERAGE in node.frag.
-    let constants = [kind.alpha as u32, u32::from(coverage)];
-    let entry = |constant_id: u32| vk::SpecializationMapEntry { constant_id, offset: 4 * constant_id, size: 4 };
-    let entries = [entry(0), entry(1)];
-    let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::bytes_of(&constants));
-    let stages = [
-        vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::VERTEX).module(*vertex).name(c"main"),
-        vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::FRAGMENT)
-            .module(*fragment)
-            .name(c"main")
-            .specialization_info(&specialization),
-    ];
+    fn create_pipeline(&self, kind: Kind, polygon_mode: vk::PolygonMode) -> Result<Owned<vk::Pipeline>> {
+        let device = &self.device;
+        let vertex = device.shader_module(shaders::spirv!("node_animation/node.vert"), "node.vert")?;
+        let fragment = device.shader_module(shaders::spirv!("node_animation/node.frag"), "node.frag")?;
+        // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
+        let coverage = kind.alpha == Alpha::Mask && self.samples != vk::SampleCountFlags::TYPE_1;
+        // ALPHA_MODE and COVERAGE in node.frag.
+        let constants = [kind.alpha as u32, u32::from(coverage)];
+        let entry = |constant_id: u32| vk::SpecializationMapEntry { constant_id, offset: 4 * constant_id, size: 4 };
+        let entries = [entry(0), entry(1)];
+        let specialization =
+            vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::bytes_of(&constants));
+        let stages = [
+            vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::VERTEX)
+                .module(*vertex)
+                .name(c"main"),
+            vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::FRAGMENT)
+                .module(*fragment)
+                .name(c"main")
+                .specialization_info(&specialization),
+        ];
 
-    // Each attribute is a stream of its own, at the binding of the same number as its location in the shader.
-    let streams = [
-        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),   // position
-        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),   // normal
-        (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),      // texture coordinates 0
-        (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),      // texture coordinates 1
-        (vk::Format::R16G16B16A16_UNORM, size_of::<[u16; 4]>()), // colour
-    ];
-    let bindings: Vec<_> = (0..)
-        .zip(&streams)
-        .map(|(binding, &(_, stride))| {
-            vk::VertexInputBindingDescription::default().binding(binding).stride(stride as u32)
-        })
-        .collect();
-    let attributes: Vec<_> = (0..)
-        .zip(&streams)
-        .map(|(binding, &(format, _))| {
-            vk::VertexInputAttributeDescription::default().location(binding).binding(binding).format(format)
-        })
-        .collect();
-    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&bindings)
-        .vertex_attribute_descriptions(&attributes);
-    let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(match kind.topology {
-        Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
-        Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
-        Topology::Points => vk::PrimitiveTopology::POINT_LIST,
-    });
+        // Each attribute is a stream of its own, at the binding of the same number as its location in the shader.
+        let streams = [
+            (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),   // position
+            (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),   // normal
+            (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),      // texture coordinates 0
+            (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),      // texture coordinates 1
+            (vk::Format::R16G16B16A16_UNORM, size_of::<[u16; 4]>()), // colour
+        ];
+        let bindings: Vec<_> = (0..)
+            .zip(&streams)
+            .map(|(binding, &(_, stride))| {
+                vk::VertexInputBindingDescription::default().binding(binding).stride(stride as u32)
+            })
+            .collect();
+        let attributes: Vec<_> = (0..)
+            .zip(&streams)
+            .map(|(binding, &(format, _))| {
+                vk::VertexInputAttributeDescription::default().location(binding).binding(binding).format(format)
+            })
+            .collect();
+        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
+            .vertex_binding_descriptions(&bindings)
+            .vertex_attribute_descriptions(&attributes);
+        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(match kind.topology {
+            Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
+            Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
+            Topology::Points => vk::PrimitiveTopology::POINT_LIST,
+        });
 
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-    // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&[
-        vk::DynamicState::VIEWPORT,
-        vk::DynamicState::SCISSOR,
-        vk::DynamicState::CULL_MODE,
-        vk::DynamicState::FRONT_FACE,
-    ]);
-    let rasterization = vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default()
-        .rasterization_samples(samples)
-        .alpha_to_coverage_enable(coverage);
-    // What blends hides nothing behind it: it is tested against depth, and writes none.
-    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(true)
-        .depth_write_enable(kind.alpha != Alpha::Blend)
-        .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
-    let blend_attachments = [vk::PipelineColorBlendAttachmentState::default()
-        .blend_enable(kind.alpha == Alpha::Blend)
-        .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
-        .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
-        .src_alpha_blend_factor(vk::BlendFactor::ONE)
-        .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
-        .color_write_mask(vk::ColorComponentFlags::RGBA)];
-    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&[
+            vk::DynamicState::VIEWPORT,
+            vk::DynamicState::SCISSOR,
+            vk::DynamicState::CULL_MODE,
+            vk::DynamicState::FRONT_FACE,
+        ]);
+        let rasterization =
+            vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
+        let multisample = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(self.samples)
+            .alpha_to_coverage_enable(coverage);
+        // What blends hides nothing behind it: it is tested against depth, and writes none.
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+            .depth_test_enable(true)
+            .depth_write_enable(kind.alpha != Alpha::Blend)
+            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
+        let blend_attachments = [vk::PipelineColorBlendAttachmentState::default()
+            .blend_enable(kind.alpha == Alpha::Blend)
+            .src_color_blend_factor(vk::BlendFactor::SRC_ALPHA)
+            .dst_color_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+            .src_alpha_blend_factor(vk::BlendFactor::ONE)
+            .dst_alpha_blend_factor(vk::BlendFactor::ONE_MINUS_SRC_ALPHA)
+            .color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
 
-    let info = vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&vertex_input)
-        .input_assembly_state(&input_assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&rasterization)
-        .multisample_state(&multisample)
-        .depth_stencil_state(&depth)
-        .color_blend_state(&blend)
-        .dynamic_state(&dynamic)
-        .layout(layout)
-        .render_pass(render_pass);
-    // SAFETY: the create-info is valid and all that it points to is alive.
-    let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
-    let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
-    Ok(device.own(pipeline, "node_animation"))
+        let info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&vertex_input)
+            .input_assembly_state(&input_assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&rasterization)
+            .multisample_state(&multisample)
+            .depth_stencil_state(&depth)
+            .color_blend_state(&blend)
+            .dynamic_state(&dynamic)
+            .layout(*self.pipeline_layout)
+            .render_pass(*self.render_pass);
+        // SAFETY: the create-info is valid and all that it points to is alive.
+        let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
+        let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
+        Ok(device.own(pipeline, "node_animation"))
+    }
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ struct Pbr {
     attachments: Attachments,
     pipeline_layout: Owned<vk::PipelineLayout>,
     /// Those that have been looked at.
-    pipelines: HashMap<Variant, Pipelines>,
+    pipelines: HashMap<Variant, Owned<vk::Pipeline>>,
     skyboxes: HashMap<ToneOperator, Owned<vk::Pipeline>>,
     /// Whether the environment is seen behind the model.
     shows_skybox: bool,
@@ -263,7 +263,6 @@ impl Sample for Pbr {
             scene,
         };
         sample.collect_lights(parameters);
-        sample.make_pipelines(parameters)?;
         Ok(sample)
     }
 
@@ -273,8 +272,7 @@ impl Sample for Pbr {
             self.change_environment(&parameters.environment)?;
         }
         self.collect_lights(parameters);
-        // Another view, operator or number of lights is another shader: made when it is first looked at.
-        self.make_pipelines(parameters)
+        Ok(())
     }
 
     fn ui(&mut self, parameters: &mut Parameters, ui: &mut egui::Ui) {
@@ -306,6 +304,9 @@ impl Sample for Pbr {
     }
 
     fn record(&mut self, frame: &Frame<'_>, parameters: &Parameters) -> Result<()> {
+        let wireframe = frame.wireframe != parameters.wireframe && self.device.has(Feature::FILL_MODE_NON_SOLID);
+        // Another view, operator or number of lights is another shader: made when it is first looked at.
+        self.make_pipelines(parameters, wireframe)?;
         self.write_frame(frame, parameters);
         self.sort_blended(frame);
         self.deformation.record(frame, &self.scene, &self.pose);
@@ -323,7 +324,7 @@ impl Sample for Pbr {
         frame.set_full_viewport();
         {
             let _pass = frame.pass(c"solid");
-            self.record_draws(frame, self.solid.iter().copied(), parameters);
+            self.record_draws(frame, self.solid.iter().copied(), parameters, wireframe);
         }
         // Before what blends with it.
         match &self.stage {
@@ -336,7 +337,7 @@ impl Sample for Pbr {
         }
         if !self.blended.is_empty() {
             let _pass = frame.pass(c"blended");
-            self.record_draws(frame, self.blended.iter().map(|&(_, draw)| draw), parameters);
+            self.record_draws(frame, self.blended.iter().map(|&(_, draw)| draw), parameters, wireframe);
         }
         // SAFETY: the render pass was begun above.
         unsafe { device.cmd_end_render_pass(commands) };
@@ -404,11 +405,16 @@ impl Pbr {
         self.blended.sort_unstable_by(|(a, first), (b, second)| a.total_cmp(b).then(first.cmp(second)));
     }
 
-    fn record_draws(&self, frame: &Frame<'_>, draws: impl Iterator<Item = usize>, parameters: &Parameters) {
+    fn record_draws(
+        &self,
+        frame: &Frame<'_>,
+        draws: impl Iterator<Item = usize>,
+        parameters: &Parameters,
+        wireframe: bool,
+    ) {
         let (device, commands, model) = (frame.device, frame.commands, &self.model);
         let graphics = vk::PipelineBindPoint::GRAPHICS;
         let (rest, deformed) = (model.shape_streams(), self.deformation.streams(frame.index));
-        let wireframe = frame.wireframe != parameters.wireframe;
         // SAFETY: inside the render pass that the pipelines were made for. Sets, buffers and pipelines live until the GPU
         // is done with them; indices are below the vertex count, which the loader has checked.
         unsafe {
@@ -420,8 +426,8 @@ impl Pbr {
 
             for draw in draws.map(|draw| &model.draws[draw]) {
                 let kind = Kind::of(&self.scene, draw);
-                let Pipelines { filled, wireframe: lines } = &self.pipelines[&self.variant(kind, parameters)];
-                device.cmd_bind_pipeline(commands, graphics, **lines.as_ref().filter(|_| wireframe).unwrap_or(filled));
+                let pipeline = *self.pipelines[&self.variant(kind, parameters, wireframe)];
+                device.cmd_bind_pipeline(commands, graphics, pipeline);
                 let shape = if draw.deformed { deformed } else { rest };
                 device.cmd_bind_vertex_buffers(commands, 0, &[shape.positions, shape.normals], &[0; 2]);
                 if let Some(tangents) = shape.tangents {
@@ -470,23 +476,23 @@ impl Pbr {
     }
 
     /// What the pipeline of a kind is made for.
-    fn variant(&self, kind: Kind, parameters: &Parameters) -> Variant {
+    fn variant(&self, kind: Kind, parameters: &Parameters, wireframe: bool) -> Variant {
         Variant {
             kind,
             view: parameters.view,
             operator: parameters.operator,
             lights: self.light_records.len() as u32,
             environment: !self.environment.is_black,
+            wireframe,
         }
     }
 
     /// The pipelines for what is to be seen, as far as they are not there yet.
-    fn make_pipelines(&mut self, parameters: &Parameters) -> Result<()> {
+    fn make_pipelines(&mut self, parameters: &Parameters, wireframe: bool) -> Result<()> {
         for index in 0..self.kinds.len() {
-            let variant = self.variant(self.kinds[index], parameters);
+            let variant = self.variant(self.kinds[index], parameters, wireframe);
             if !self.pipelines.contains_key(&variant) {
-                let pipelines = self.create_pipelines(variant)?;
-                self.pipelines.insert(variant, pipelines);
+                self.pipelines.insert(variant, self.create_variant(variant)?);
             }
         }
         if self.shows_skybox && !self.skyboxes.contains_key(&parameters.operator) {
@@ -495,13 +501,12 @@ impl Pbr {
         Ok(())
     }
 
-    /// The pipelines of a variant.
-    fn create_pipelines(&self, variant: Variant) -> Result<Pipelines> {
+    fn create_variant(&self, variant: Variant) -> Result<Owned<vk::Pipeline>> {
         let device = &self.device;
         let vertex = device.shader_module(shaders::spirv!("pbr/pbr.vert"), "pbr.vert")?;
         let fragment = device.shader_module(shaders::spirv!("pbr/pbr.frag"), "pbr.frag")?;
         let has_tangents = self.model.tangents.is_some();
-        let Variant { kind, view, operator, lights, environment } = variant;
+        let Variant { kind, view, operator, lights, environment, wireframe } = variant;
         // With several samples a pixel, the alpha of a mask says how many of them are covered: its cuts are smooth.
         let coverage = kind.alpha == Alpha::Mask && self.samples != vk::SampleCountFlags::TYPE_1;
         // TANGENTS in pbr.vert; from ALPHA_MODE to SAME_OCCLUSION in pbr.frag.
@@ -559,16 +564,11 @@ impl Pbr {
                 Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
                 Topology::Points => vk::PrimitiveTopology::POINT_LIST,
             },
-            polygon_mode: vk::PolygonMode::FILL,
+            polygon_mode: if wireframe { vk::PolygonMode::LINE } else { vk::PolygonMode::FILL },
             coverage,
             blend: kind.alpha == Alpha::Blend,
         };
-        let can_draw_lines = device.has(Feature::FILL_MODE_NON_SOLID) && kind.topology == Topology::Triangles;
-        let lines = How { polygon_mode: vk::PolygonMode::LINE, ..how };
-        Ok(Pipelines {
-            filled: self.create_pipeline("pbr", &how)?,
-            wireframe: can_draw_lines.then(|| self.create_pipeline("pbr wireframe", &lines)).transpose()?,
-        })
+        self.create_pipeline("pbr", &how)
     }
 
     fn create_skybox(&self, operator: ToneOperator) -> Result<Owned<vk::Pipeline>> {
@@ -1004,19 +1004,13 @@ struct Variant {
     operator: ToneOperator,
     lights: u32,
     environment: bool,
+    wireframe: bool,
 }
 
 /// The kinds that are drawn.
 fn kinds(scene: &Scene, model: &Model) -> Vec<Kind> {
     let kinds: HashSet<_> = model.draws.iter().map(|draw| Kind::of(scene, draw)).collect();
     kinds.into_iter().collect()
-}
-
-/// The pipelines of a variant.
-struct Pipelines {
-    filled: Owned<vk::Pipeline>,
-    /// Triangles as lines, where the GPU can.
-    wireframe: Option<Owned<vk::Pipeline>>,
 }
 
 /// In what pipelines differ.

@@ -13,7 +13,7 @@
 //! Per frame: `update` poses the nodes, `record` writes one matrix a joint to a storage buffer and draws every primitive;
 //! `shaders/skinning/skinned.vert` does the rest. What a file holds besides is drawn by the matrix of its node.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::offset_of;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ struct Parameters {
 }
 
 /// In the order of the constants in `shaders/skinning/frame.glsl`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, ValueEnum)]
 enum Shown {
     #[default]
     Shaded,
@@ -78,10 +78,9 @@ enum Shown {
 struct FrameUniforms {
     view_projection: Mat4,
     light_direction: Vec4,
-    view: u32,
     joint_count: u32,
     /// A uniform block's size is a multiple of 16 bytes.
-    padding: [u32; 2],
+    padding: [u32; 3],
 }
 
 /// `Draw` in `shaders/skinning/frame.glsl`.
@@ -96,6 +95,7 @@ struct DrawConstants {
 }
 
 struct Skinning {
+    device: Arc<Device>,
     scene: Arc<Scene>,
     pose: Pose,
     model: Model,
@@ -107,7 +107,9 @@ struct Skinning {
     render_pass: Owned<vk::RenderPass>,
     attachments: Attachments,
     pipeline_layout: Owned<vk::PipelineLayout>,
-    pipelines: HashMap<Kind, Pipelines>,
+    samples: vk::SampleCountFlags,
+    /// Made when first drawn with: few views are ever looked at, and software drivers take long to compile.
+    pipelines: HashMap<Variant, HashMap<Kind, Owned<vk::Pipeline>>>,
     /// Written by the CPU every frame, so there is one of each for every frame in flight.
     uniforms: Vec<Buffer>,
     joint_matrices: Vec<Buffer>,
@@ -118,7 +120,7 @@ struct Skinning {
     _set_layouts: [DescriptorSetLayout; 2],
 
     stage: Option<Stage>,
-    skeleton: Lines,
+    skeleton: Option<Lines>,
     bone_lines: Vec<Line>,
     clear_color: vk::ClearValue,
 }
@@ -142,7 +144,6 @@ impl Sample for Skinning {
         let attachments = Attachments::new(device, *render_pass, &context.target)?;
         let set_layouts = create_set_layouts(device)?;
         let pipeline_layout = create_pipeline_layout(device, &set_layouts)?;
-        let pipelines = create_pipelines(context, *render_pass, *pipeline_layout, &model)?;
 
         let per_frame = |name, size: usize, usage| -> Result<Vec<Buffer>> {
             (0..FRAMES_IN_FLIGHT).map(|_| Buffer::mapped(device, name, size as u64, usage)).collect()
@@ -157,8 +158,8 @@ impl Sample for Skinning {
 
         let samples = context.target.samples;
         let stage = Stage::new(device, *render_pass, samples, &context.setting, LOOK)?;
-        let skeleton = Lines::new(device, *render_pass, samples, bones.len())?;
         Ok(Self {
+            device: device.clone(),
             pose: Pose::new(&scene),
             scene,
             model,
@@ -166,14 +167,15 @@ impl Sample for Skinning {
             render_pass,
             attachments,
             pipeline_layout,
-            pipelines,
+            samples,
+            pipelines: HashMap::new(),
             uniforms,
             joint_matrices,
             frame_sets,
             material_sets,
             _set_layouts: set_layouts,
             stage,
-            skeleton,
+            skeleton: None,
             bone_lines: Vec::with_capacity(bones.len()),
             bones,
             clear_color: context.clear_color(),
@@ -196,7 +198,11 @@ impl Sample for Skinning {
     }
 
     fn record(&mut self, frame: &Frame<'_>, parameters: &Parameters) -> Result<()> {
-        self.write_uniforms(frame, parameters.view);
+        let variant = Variant { view: parameters.view, wireframe: frame.wireframe != parameters.wireframe };
+        if !self.pipelines.contains_key(&variant) {
+            self.pipelines.insert(variant, self.create_pipelines(variant)?);
+        }
+        self.write_uniforms(frame);
         self.write_joint_matrices(frame);
 
         let (device, commands) = (frame.device, frame.commands);
@@ -210,12 +216,12 @@ impl Sample for Skinning {
         // SAFETY: the command buffer is being recorded; the framebuffer fits the render pass and lives until it is resized.
         unsafe { device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
         frame.set_full_viewport();
-        self.record_model(frame, frame.wireframe != parameters.wireframe);
+        self.record_model(frame, variant);
         if let Some(stage) = &self.stage {
             stage.draw(frame);
         }
         if parameters.skeleton {
-            self.record_skeleton(frame);
+            self.record_skeleton(frame)?;
         }
         // SAFETY: the render pass was begun above.
         unsafe { device.cmd_end_render_pass(commands) };
@@ -229,15 +235,14 @@ impl Sample for Skinning {
 }
 
 impl Skinning {
-    fn write_uniforms(&mut self, frame: &Frame<'_>, view: Shown) {
+    fn write_uniforms(&mut self, frame: &Frame<'_>) {
         self.uniforms[frame.index].write(
             0,
             &[FrameUniforms {
                 view_projection: frame.camera.view_projection(),
                 light_direction: LIGHT_DIRECTION.normalize().extend(0.0),
-                view: view as u32,
                 joint_count: self.scene.skins.iter().map(|skin| skin.joints.len()).max().unwrap_or(0) as u32,
-                padding: [0; 2],
+                padding: [0; 3],
             }],
         );
     }
@@ -256,10 +261,10 @@ impl Skinning {
         }
     }
 
-    fn record_model(&self, frame: &Frame<'_>, wireframe: bool) {
+    fn record_model(&self, frame: &Frame<'_>, variant: Variant) {
         let (device, commands) = (frame.device, frame.commands);
         let _pass = frame.pass(c"model");
-        let model = &self.model;
+        let (model, pipelines) = (&self.model, &self.pipelines[&variant]);
         // Where no vertex has more than four influences the second pair of streams is not read; any buffer will do.
         let joints_1 = model.joints_1.as_ref().unwrap_or(&model.joints_0);
         let weights_1 = model.weights_1.as_ref().unwrap_or(&model.weights_0);
@@ -278,8 +283,7 @@ impl Skinning {
             let mut bound = vk::Pipeline::null();
             for draw in &model.draws {
                 let material = &self.scene.materials[draw.material];
-                let Pipelines { filled, wireframe: lines } = &self.pipelines[&Kind::of(draw)];
-                let pipeline = **lines.as_ref().filter(|_| wireframe).unwrap_or(filled);
+                let pipeline = *pipelines[&Kind::of(&self.scene, draw)];
                 if pipeline != bound {
                     device.cmd_bind_pipeline(commands, graphics, pipeline);
                     bound = pipeline;
@@ -316,7 +320,7 @@ impl Skinning {
         }
     }
 
-    fn record_skeleton(&mut self, frame: &Frame<'_>) {
+    fn record_skeleton(&mut self, frame: &Frame<'_>) -> Result<()> {
         let at = |node| self.pose.world(node).w_axis.truncate();
         self.bone_lines.clear();
         self.bone_lines.extend(self.bones.iter().map(|&(joint, above)| Line {
@@ -325,7 +329,12 @@ impl Skinning {
             to: at(joint),
             to_color: BONE_COLORS[1],
         }));
-        self.skeleton.draw(frame, &self.bone_lines);
+        let skeleton = match &mut self.skeleton {
+            Some(skeleton) => skeleton,
+            none => none.insert(Lines::new(&self.device, *self.render_pass, self.samples, self.bones.len())?),
+        };
+        skeleton.draw(frame, &self.bone_lines);
+        Ok(())
     }
 }
 
@@ -520,149 +529,142 @@ fn write_material_sets(device: &Device, sets: &DescriptorSets, scene: &Scene, mo
     }
 }
 
-/// What a pipeline is made for: its vertex shader and what that reads, and the topology.
+/// What is to be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Variant {
+    view: Shown,
+    wireframe: bool,
+}
+
+/// What a draw asks of its pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Kind {
     skinned: bool,
     topology: Topology,
+    /// Whether alpha cuts holes.
+    masked: bool,
 }
 
 impl Kind {
-    fn of(draw: &Draw) -> Self {
-        Self { skinned: draw.skinned, topology: draw.topology }
+    fn of(scene: &Scene, draw: &Draw) -> Self {
+        let masked = matches!(scene.materials[draw.material].alpha_mode, AlphaMode::Mask { .. });
+        Self { skinned: draw.skinned, topology: draw.topology, masked }
     }
 }
 
-/// The pipelines of a kind.
-struct Pipelines {
-    filled: Owned<vk::Pipeline>,
-    /// Triangles as lines, where the GPU can.
-    wireframe: Option<Owned<vk::Pipeline>>,
+/// The constants of the shaders, by the number that `shaders/skinning` gives each.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Constants {
+    influences: u32,
+    view: u32,
+    masked: vk::Bool32,
 }
 
-/// The pipelines of every kind that is drawn.
-fn create_pipelines(
-    context: &Context,
-    render_pass: vk::RenderPass,
-    layout: vk::PipelineLayout,
-    model: &Model,
-) -> Result<HashMap<Kind, Pipelines>> {
-    let influences = if model.joints_1.is_some() { 8 } else { 4 };
-    let create = |kind: Kind, polygon_mode| {
-        let influences = kind.skinned.then_some(influences);
-        let topology = match kind.topology {
+impl Skinning {
+    /// The pipelines of every kind that is drawn.
+    fn create_pipelines(&self, variant: Variant) -> Result<HashMap<Kind, Owned<vk::Pipeline>>> {
+        let kinds: HashSet<_> = self.model.draws.iter().map(|draw| Kind::of(&self.scene, draw)).collect();
+        kinds.into_iter().map(|kind| Ok((kind, self.create_pipeline(variant, kind)?))).collect()
+    }
+
+    fn create_pipeline(&self, variant: Variant, kind: Kind) -> Result<Owned<vk::Pipeline>> {
+        let device = &self.device;
+        let vertex = match kind.skinned {
+            true => device.shader_module(shaders::spirv!("skinning/skinned.vert"), "skinned.vert")?,
+            false => device.shader_module(shaders::spirv!("skinning/rigid.vert"), "rigid.vert")?,
+        };
+        let fragment = device.shader_module(shaders::spirv!("skinning/model.frag"), "model.frag")?;
+        let constants = Constants {
+            influences: if self.model.joints_1.is_some() { 8 } else { 4 },
+            view: variant.view as u32,
+            masked: kind.masked.into(),
+        };
+        let entries = [0, 1, 2].map(|constant_id| vk::SpecializationMapEntry {
+            constant_id,
+            offset: constant_id * size_of::<u32>() as u32,
+            size: size_of::<u32>(),
+        });
+        let specialization =
+            vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::bytes_of(&constants));
+        let stages = [(vk::ShaderStageFlags::VERTEX, *vertex), (vk::ShaderStageFlags::FRAGMENT, *fragment)].map(
+            |(stage, module)| {
+                vk::PipelineShaderStageCreateInfo::default()
+                    .stage(stage)
+                    .module(module)
+                    .name(c"main")
+                    .specialization_info(&specialization)
+            },
+        );
+
+        // Each attribute is a stream of its own, at the binding of the same number as its location in the shader.
+        let streams = [
+            (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),  // position
+            (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),  // normal
+            (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),     // texture coordinates
+            (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()), // joints of influences 0 to 3
+            (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>()), // their weights
+            (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()), // joints of influences 4 to 7
+            (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>()), // their weights
+        ];
+        let streams = if kind.skinned { &streams[..] } else { &streams[..3] };
+        let bindings: Vec<_> = (0..)
+            .zip(streams)
+            .map(|(binding, &(_, stride))| {
+                vk::VertexInputBindingDescription::default().binding(binding).stride(stride as u32)
+            })
+            .collect();
+        let attributes: Vec<_> = (0..)
+            .zip(streams)
+            .map(|(binding, &(format, _))| {
+                vk::VertexInputAttributeDescription::default().location(binding).binding(binding).format(format)
+            })
+            .collect();
+        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
+            .vertex_binding_descriptions(&bindings)
+            .vertex_attribute_descriptions(&attributes);
+        let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(match kind.topology {
             Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
             Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
             Topology::Points => vk::PrimitiveTopology::POINT_LIST,
-        };
-        create_pipeline(context, render_pass, layout, influences, topology, polygon_mode)
-    };
-    let can_draw_lines = context.device.has(Feature::FILL_MODE_NON_SOLID);
-    let mut pipelines = HashMap::new();
-    for kind in model.draws.iter().map(Kind::of) {
-        if pipelines.contains_key(&kind) {
-            continue;
-        }
-        let wireframe = match can_draw_lines && kind.topology == Topology::Triangles {
-            true => Some(create(kind, vk::PolygonMode::LINE)?),
-            false => None,
-        };
-        pipelines.insert(kind, Pipelines { filled: create(kind, vk::PolygonMode::FILL)?, wireframe });
+        });
+
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&[
+            vk::DynamicState::VIEWPORT,
+            vk::DynamicState::SCISSOR,
+            vk::DynamicState::CULL_MODE,
+            vk::DynamicState::FRONT_FACE,
+        ]);
+        let lines = variant.wireframe && device.has(Feature::FILL_MODE_NON_SOLID);
+        let polygon_mode = if lines { vk::PolygonMode::LINE } else { vk::PolygonMode::FILL };
+        let rasterization =
+            vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
+        let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(self.samples);
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+            .depth_test_enable(true)
+            .depth_write_enable(true)
+            .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
+        let blend_attachments =
+            [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
+
+        let info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&vertex_input)
+            .input_assembly_state(&input_assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&rasterization)
+            .multisample_state(&multisample)
+            .depth_stencil_state(&depth)
+            .color_blend_state(&blend)
+            .dynamic_state(&dynamic)
+            .layout(*self.pipeline_layout)
+            .render_pass(*self.render_pass);
+        // SAFETY: the create-info is valid and all that it points to is alive.
+        let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
+        let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
+        Ok(device.own(pipeline, "skinning"))
     }
-    Ok(pipelines)
-}
-
-/// A pipeline for vertices with this many influences; `None`: rigid ones.
-fn create_pipeline(
-    context: &Context,
-    render_pass: vk::RenderPass,
-    layout: vk::PipelineLayout,
-    influences: Option<u32>,
-    topology: vk::PrimitiveTopology,
-    polygon_mode: vk::PolygonMode,
-) -> Result<Owned<vk::Pipeline>> {
-    let device = &context.device;
-    let vertex = match influences {
-        Some(_) => device.shader_module(shaders::spirv!("skinning/skinned.vert"), "skinned.vert")?,
-        None => device.shader_module(shaders::spirv!("skinning/rigid.vert"), "rigid.vert")?,
-    };
-    let fragment = device.shader_module(shaders::spirv!("skinning/model.frag"), "model.frag")?;
-    // INFLUENCES in skinned.vert.
-    let constant = influences.unwrap_or(0).to_ne_bytes();
-    let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: size_of::<u32>() }];
-    let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&constant);
-    let stages = [
-        vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::VERTEX)
-            .module(*vertex)
-            .name(c"main")
-            .specialization_info(&specialization),
-        vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::FRAGMENT)
-            .module(*fragment)
-            .name(c"main"),
-    ];
-
-    // Each attribute is a stream of its own, at the binding of the same number as its location in the shader.
-    let streams = [
-        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),  // position
-        (vk::Format::R32G32B32_SFLOAT, size_of::<[f32; 3]>()),  // normal
-        (vk::Format::R32G32_SFLOAT, size_of::<[f32; 2]>()),     // texture coordinates
-        (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()), // joints of influences 0 to 3
-        (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>()), // their weights
-        (vk::Format::R16G16B16A16_UINT, size_of::<[u16; 4]>()), // joints of influences 4 to 7
-        (vk::Format::R32G32B32A32_SFLOAT, size_of::<[f32; 4]>()), // their weights
-    ];
-    let streams = if influences.is_some() { &streams[..] } else { &streams[..3] };
-    let bindings: Vec<_> = (0..)
-        .zip(streams)
-        .map(|(binding, &(_, stride))| {
-            vk::VertexInputBindingDescription::default().binding(binding).stride(stride as u32)
-        })
-        .collect();
-    let attributes: Vec<_> = (0..)
-        .zip(streams)
-        .map(|(binding, &(format, _))| {
-            vk::VertexInputAttributeDescription::default().location(binding).binding(binding).format(format)
-        })
-        .collect();
-    let vertex_input = vk::PipelineVertexInputStateCreateInfo::default()
-        .vertex_binding_descriptions(&bindings)
-        .vertex_attribute_descriptions(&attributes);
-    let input_assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
-
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
-    // Materials and mirrored nodes decide about faces; as dynamic state they need no pipelines of their own.
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&[
-        vk::DynamicState::VIEWPORT,
-        vk::DynamicState::SCISSOR,
-        vk::DynamicState::CULL_MODE,
-        vk::DynamicState::FRONT_FACE,
-    ]);
-    let rasterization = vk::PipelineRasterizationStateCreateInfo::default().polygon_mode(polygon_mode).line_width(1.0);
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(context.target.samples);
-    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(true)
-        .depth_write_enable(true)
-        .depth_compare_op(vk::CompareOp::LESS_OR_EQUAL);
-    let blend_attachments =
-        [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
-    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend_attachments);
-
-    let info = vk::GraphicsPipelineCreateInfo::default()
-        .stages(&stages)
-        .vertex_input_state(&vertex_input)
-        .input_assembly_state(&input_assembly)
-        .viewport_state(&viewport)
-        .rasterization_state(&rasterization)
-        .multisample_state(&multisample)
-        .depth_stencil_state(&depth)
-        .color_blend_state(&blend)
-        .dynamic_state(&dynamic)
-        .layout(layout)
-        .render_pass(render_pass);
-    // SAFETY: the create-info is valid and all that it points to is alive.
-    let pipelines = unsafe { device.create_graphics_pipelines(device.pipeline_cache(), &[info], None) };
-    let pipeline = pipelines.map_err(|(_, error)| error).context("vkCreateGraphicsPipelines failed")?[0];
-    Ok(device.own(pipeline, "skinning"))
 }
